@@ -30,20 +30,6 @@ function countedSource(body: string): { source: Source; parsed: () => number } {
   return { source: { ...source, text }, parsed: () => parsed }
 }
 
-test.each([
-  ['system', 'system'],
-  ['developer', 'developer'],
-  ['user', 'user'],
-  ['assistant', 'assistant'],
-  ['tool', 'tool'],
-  ['function', 'tool'],
-  ['narrator', 'other'],
-  ['toString', 'other'],
-  ['', 'other'],
-])('%j is read as %s', (role, expected) => {
-  expect(factsOf({ role, content: 'x' }).role).toBe(expected)
-})
-
 describe('calls and answers', () => {
   test('ids and names stand in the order of the calls, empty where missing', () => {
     const facts = factsOf({
@@ -72,14 +58,6 @@ describe('calls and answers', () => {
   ])('tool_calls %j are no calls', (value, isEmpty) => {
     const facts = factsOf({ role: 'assistant', content: 'x', tool_calls: value })
     expect([facts.callIds, facts.emptyCalls]).toEqual([[], isEmpty])
-  })
-
-  test('only an assistant calls and only a tool answers', () => {
-    const facts = factsOf({ role: 'user', tool_calls: [{ id: 'a' }], tool_call_id: 'b' })
-    expect([facts.callIds, facts.answers]).toEqual([[], []])
-    expect(factsOf({ role: 'tool', tool_call_id: 'b' }).answers).toEqual(['b'])
-    expect(factsOf({ role: 'tool', tool_call_id: 7 }).answers).toEqual([''])
-    expect(factsOf({ role: 'function', name: 'look' })).toMatchObject({ answers: [''], name: 'look' })
   })
 })
 
@@ -179,16 +157,6 @@ function readList(messages: readonly unknown[]) {
   const source = sourceOf(JSON.stringify(messages))
   return readMessages(entriesOf(source), source, 'scope', createFactsReader(digest, { entriesMax: 100 }))
 }
-
-test('every message comes with its place and its facts', () => {
-  const messages = finish(readList([{ role: 'user', content: 'a' }, { role: 'assistant' }]))
-  expect(messages?.map(({ start, end, facts }) => [start, end, facts.role])).toEqual([
-    [1, 30, 'user'],
-    [31, 51, 'assistant'],
-  ])
-  // One that cannot be read makes the conversation unreadable.
-  expect(finish(readList([{ role: 'user' }, 7]))).toBeNull()
-})
 
 test('large conversations are read in steps', () => {
   const content = 'x'.repeat(200_000)

@@ -20,24 +20,11 @@ function withText(message: string, text: string, mediaKept = 0): string | null {
     : finish(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), mediaKept))
 }
 
-describe('a made message differs from the client’s in the replaced value only', () => {
-  test.each([
-    ['unknown fields', '{"role":"tool","x_trace":{"a":[1,null]},"content":"%","tool_call_id":"c"}'],
-    ['the order of keys', '{"content":"%","tool_call_id":"c","role":"tool","2":0,"1":0}'],
-    [
-      'the spelling of numbers',
-      '{"role":"tool","weight":1e400,"id":12345678901234567890,"z":-0.0,"content":"%"}',
-    ],
-    ['duplicates in nested objects', '{"role":"tool","meta":{"a":1,"a":2,"a":1},"content":"%"}'],
-    ['the spelling of strings', '{"role":"tool","n\\u00e4me":"\\u00e9\\/\\ud83d\\ude00","content":"%"}'],
-    ['the spelling of its own key', '{"role":"tool","c\\u006fntent":"%"}'],
-    ['white space', '{ "role" : "tool" ,\n\t"content" : "%" ,\r\n "tool_call_id":"c"  }'],
-    ['characters of many bytes', '{"role":"tool","😀":"日本語","content":"%","after":"é"}'],
-  ])('%s stay', (_, message) => {
-    expect(withText(message.replace('%', 'the \\"old\\" one'), 'the "new" one')).toBe(
-      message.replace('%', 'the \\"new\\" one'),
-    )
-  })
+test('a made message differs from the client’s in the replaced value only', () => {
+  const message = String.raw`{ "2" : 0,"1":0 , "role":"tool","meta":{"a":1,"a":2,"a":1},"weight":1e400,"id":12345678901234567890,"z":-0.0,"n\u00e4me":"\u00e9\/\ud83d\ude00", "c\u006fntent" : "%","😀":"日本語"  }`
+  expect(withText(message.replace('%', String.raw`the \"old\" one`), 'the "new" one')).toBe(
+    message.replace('%', String.raw`the \"new\" one`),
+  )
 })
 
 const partsMessage = (content: readonly string[]) => `{"role":"assistant","content":[${content.join()}]}`

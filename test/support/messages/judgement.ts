@@ -42,10 +42,10 @@ export type MessagesJudgeOptions = Omit<JudgeOptions, 'template'> & {
   readonly cache?: { readonly minimumTokens?: number }
   /**
    * What becomes of thinking that was made on another conversation, where the request does not say: it is refused (the
-   * default), left out, or shown and told. `none`: an older model, which takes it anywhere, and which insists on the thinking
-   * before open calls where it thinks with a budget.
+   * default) or left out. `none`: an older model, which takes it anywhere, and which insists on the thinking before open calls
+   * where it thinks with a budget.
    */
-  readonly binding?: 'error' | 'drop_block' | 'record' | 'none'
+  readonly binding?: 'error' | 'drop_block' | 'none'
 }
 
 /** A refusal in Anthropic's words. */
@@ -66,9 +66,9 @@ export type MessagesRejection = {
   readonly errorCode: string | null
 }
 
-/** What the server did to thinking that was made on another conversation. */
+/** What the server did to thinking that was made on another conversation: it left it out. */
 export type Transformation = {
-  readonly type: 'thinking_dropped' | 'thinking_mismatch_allowed'
+  readonly type: 'thinking_dropped'
   readonly path: string
   readonly reason: MismatchReason
 }
@@ -128,9 +128,7 @@ export function openMessagesJudge(options: MessagesJudgeOptions, bindings: Bindi
     if (rejection !== null) return { ...given, end, rejection }
     if (lacksThinking(body, sent)) return { ...given, end, rejection: thinkingMissing(sent) }
 
-    const dropped = new Set(
-      transformations.flatMap(({ type, path }) => (type === 'thinking_dropped' ? [path] : [])),
-    )
+    const dropped = new Set(transformations.map(({ path }) => path))
     const messages = dropped.size === 0 ? shown : shown.map((message) => without(message, dropped))
     const parts = partsOf(body, messages)
     const promptTokens = parts.reduce((sum, { tokens }) => sum + tokens, REPLY_TOKENS)
@@ -154,8 +152,7 @@ export function openMessagesJudge(options: MessagesJudgeOptions, bindings: Bindi
       if (found === null || behavior === 'none') continue
       if (behavior === 'error')
         return { transformations, rejection: bound(each, found, betasOf(headers).has(BINDING_BETA)) }
-      const type = behavior === 'drop_block' ? 'thinking_dropped' : 'thinking_mismatch_allowed'
-      transformations.push({ type, path: each.path, reason: found })
+      transformations.push({ type: 'thinking_dropped', path: each.path, reason: found })
     }
     return { transformations, rejection: null }
   }

@@ -71,9 +71,6 @@ export function messageTexts(
 /** What a client reads of an answer. */
 export type ReadReply = {
   readonly blocks: readonly WireBlock[]
-  readonly usage: WireBlock
-  /** What the server says that it did to thinking. */
-  readonly transformations: readonly unknown[]
 }
 
 /** The reply in an answer, plain or streamed; null where there is none that has ended. */
@@ -97,8 +94,7 @@ export function readReply(text: string): ReadReply | null {
       ),
     ),
   )
-  const usage = isObject(end?.['usage']) ? end['usage'] : {}
-  return ended({ ...message, ...delta, content, usage })
+  return ended({ ...message, ...delta, content })
 }
 
 type AgentMessage = { readonly role: string; readonly blocks: readonly WireBlock[] }
@@ -158,13 +154,10 @@ export function behind(
 }
 
 function ended(message: WireBlock): ReadReply | null {
-  const { content, stop_reason: stopReason, input_transformations: transformations, usage } = message
-  if (!Array.isArray(content) || typeof stopReason !== 'string') return null
-  return {
-    blocks: content.filter(isObject),
-    usage: isObject(usage) ? usage : {},
-    transformations: Array.isArray(transformations) ? transformations : [],
-  }
+  const { content, stop_reason: stopReason } = message
+  return Array.isArray(content) && typeof stopReason === 'string'
+    ? { blocks: content.filter(isObject) }
+    : null
 }
 
 /** A block that came in pieces. */

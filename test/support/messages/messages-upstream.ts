@@ -28,12 +28,6 @@ export type MessagesUpstreamOptions = MessagesJudgeOptions &
     readonly imitator?: ImitatorOptions
     /** The name that its answers go by. Default: that of the request. */
     readonly answersAs?: string
-    /** Whether its list of models states the window. Default false: it has none. */
-    readonly statesWindow?: boolean
-    /** Whether a reply ends where the window does. Default false: it is as long as its script. */
-    readonly endsAtWindow?: boolean
-    /** Whether it counts prompts on request. Default false: it has no such path. */
-    readonly countsTokens?: boolean
   }
 
 export type AcceptedMessagesRequest = Accepted<MessagesVerdict>

@@ -207,12 +207,6 @@ describe('a call of our tool', () => {
 describe('a reply that may be continued', () => {
   const continuing = { toolName: null, continues: true }
 
-  test('gives what it held of a call as it came', () => {
-    const deltas = [role, callOf(0, 'write', ''), grown(0, '{"a"'), grown(0, ':1}'), callOf(1, 'read')]
-    const events = eventsOf(deltas, { reason: 'tool_calls' })
-    expect(joined([events], continuing).out).toEqual(events)
-  })
-
   // openai-python takes the first list of calls as it is: of three deltas of one call it made three calls.
   test('gives each delta of a further answer in a chunk of its own', () => {
     const calling = [callOf(0, 'write', '{"a"'), grown(0, ':1}')].map(
@@ -291,11 +285,6 @@ test('content that was null stays null beside calls', () => {
   const asking = plainBody(callsOnly(callIn('recall_conversation')))
   const calling = plainBody(callsOnly(callIn('bash')), forCalls)
   expect(joinedBodies([asking, calling]).body).toEqual(calling)
-})
-
-test('one that is not answered any more is left out, and nothing is said of calls', () => {
-  const asked = { ...callsOnly(callIn('recall_conversation')), content: 'I would look.' }
-  expect(joinedBodies([plainBody(asked, forCalls)]).body).toEqual(plainBody({ content: 'I would look.' }))
 })
 
 test('a text that was cut is joined, and so are the probabilities of its tokens', () => {

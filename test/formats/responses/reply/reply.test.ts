@@ -127,14 +127,6 @@ describe('a call of our tool', () => {
     usage: usage(20),
   })
 
-  test('thoughts that led to it and to something of the client’s stay with that', () => {
-    const output = [thought(), callOf('recall'), callOf('bash', '{"a":1}')]
-    const { out } = joinedStreams([streamOf(output)], recalling)
-    expect(outputOf(out)).toEqual([thought(), callOf('bash', '{"a":1}')])
-    const places = eventsIn(out).flatMap(({ output_index: index }) => (index === undefined ? [] : [index]))
-    expect(new Set(places)).toEqual(new Set([0, 1]))
-  })
-
   // The server bound them to a call that the client will not send back.
   test('thoughts behind it are hidden, and what they led to has an id that demands none', async () => {
     const output = [callOf('bash'), thought(), callOf('recall'), thought('rs_2'), callOf('read')]
