@@ -104,6 +104,8 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
       for (const text of ['', ' ', '{"a":"\\u0000"}', 'nul \u0000 in it', 'é 你好 😀', 'x'.repeat(100_000)]) {
         await putValue(store, `key of ${text.slice(0, 20)}`, text)
         expect(await store.getFirst([`key of ${text.slice(0, 20)}`])).toEqual({ index: 0, value: text })
+        await store.appendRows('usage', [{ text }])
+        expect((await store.readRows('usage', newestRow))[0]?.text).toBe(text)
       }
     })
 
@@ -127,8 +129,10 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
     test('keeps for ever what has no time set', async () => {
       const store = await opened({ lifetimeMs: 0 })
       await putValue(store, 'key', 'value')
+      await store.appendRows('events', [{ text: 'row' }])
       await clock.pass(clock.lifeMs)
       expect((await store.getFirst(['key']))?.value).toBe('value')
+      expect(await store.readRows('events', newestRow)).toMatchObject([{ text: 'row' }])
     })
 
     test('gives back values of a few megabytes', async () => {
@@ -145,6 +149,8 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
       expect((await store.getFirst(['key']))?.value).toMatch(/^half a pair: .+, and another: .+$/)
       await putValue(store, 'key \ud83d', 'value', 'group \ud83d')
       await store.getFirst(['key \ud83d'])
+      await store.appendRows('usage', [{ text: 'half a pair: \ud83d.', group: 'group \ud83d' }])
+      expect((await store.readRows('usage', newestRow))[0]?.text).toMatch(/^half a pair: .+\.$/)
       await store.deleteGroup('group \ud83d')
       expect(await store.putIfAbsent('other', 'sound')).toBe('sound')
     })
@@ -308,6 +314,7 @@ export function storeContract(name: string, open: OpenStore, clock: StoreClock =
 }
 
 const MEGABYTE = 1024 * 1024
+const newestRow = { from: 'newest', beyond: null, limit: 1 } as const
 
 let aheadMs = 0
 const dateNow = Date.now.bind(Date)

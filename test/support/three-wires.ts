@@ -1,3 +1,5 @@
+import * as blocks from '../formats/messages/reply/streamed.ts'
+import * as items from '../formats/responses/reply/streamed.ts'
 import { completion, json, type Script } from './fake-upstream.ts'
 
 /** A step of an agent: what its user says, or a call of its own with the result. */
@@ -76,22 +78,9 @@ export const wires: readonly Wire[] = [
       return new Map(input.flatMap(({ call_id: id, output }) => (output === undefined ? [] : [[id, output]])))
     },
     answer: (promptTokens) =>
-      json({
-        id: 'resp_1',
-        object: 'response',
-        status: 'completed',
-        model: 'house',
-        output: [
-          {
-            type: 'message',
-            id: 'msg_1',
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: 'ok', annotations: [] }],
-          },
-        ],
-        usage: { input_tokens: promptTokens, output_tokens: 1, total_tokens: promptTokens + 1 },
-      }),
+      json(
+        items.responseOf([items.message('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } }),
+      ),
   },
   {
     name: 'Messages',
@@ -126,14 +115,8 @@ export const wires: readonly Wire[] = [
       )
     },
     answer: (promptTokens) =>
-      json({
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: 'house',
-        content: [{ type: 'text', text: 'ok' }],
-        stop_reason: 'end_turn',
-        usage: { input_tokens: promptTokens, output_tokens: 1 },
-      }),
+      json(
+        blocks.messageOf([blocks.text('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } }),
+      ),
   },
 ]
