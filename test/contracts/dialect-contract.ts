@@ -1,17 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Message, Role } from '../../src/conversation/message.ts'
-import { finish, type Source, type Span } from '../../src/json/source.ts'
-import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
+import type { Role } from '../../src/conversation/message.ts'
+import { finish, type Source } from '../../src/json/source.ts'
+import type { ViewItem } from '../../src/json/splice.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contract.ts'
 import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.ts'
-import { createFactsReader, parseEntry, readEntries } from '../../src/formats/entry-facts.ts'
+import { parseEntry } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
-import { recallTool } from '../../src/recall/recall-query.ts'
-import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
-import { bodyLimits } from '../support/body-limits.ts'
-import { digest, sourceOf } from '../support/source.ts'
+import { recallTool } from '../../src/recall/recall-tool.ts'
+import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
+import { sourceOf } from '../support/source.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 /** What a dialect shows of itself. Entries are given as JSON, as a client spells them. */
@@ -106,35 +105,17 @@ export function dialectContract(samples: DialectSamples): void {
   const { entries, rules, answers, replies, summaries, recall } = dialect
   const written = conversation.map(({ entry }) => entry)
 
-  function facts(source: Source): BodyFacts {
-    const found = finish(dialect.bodies.read(source, bodyLimits, null))
-    if (!found.read) throw new Error(found.reason)
-    return found.body
-  }
-
-  function read(texts: readonly string[]): { source: Source; history: Span; messages: readonly Message[] } {
-    return readBody(body(texts))
-  }
-
-  function readBody(text: string): { source: Source; history: Span; messages: readonly Message[] } {
-    const source = sourceOf(text)
-    const { history, entrySpans } = facts(source)
-    const reader = createFactsReader(digest, { entriesMax: 100 })
-    const messages = finish(readEntries(dialect, entrySpans, source, 'scope', reader))
-    if (messages === null || messages === 'stateful') throw new Error('the entries cannot be read')
-    return { source, history, messages }
-  }
+  const facts = (source: Source): BodyFacts => factsOfBody(dialect, source)
+  const readWhole = (text: string): ReadBody => readBody(dialect, text)
+  const read = (texts: readonly string[]): ReadBody => readWhole(body(texts))
 
   function violations(texts: readonly string[]): readonly Rule[] {
     const shapes = read(texts).messages.map((message) => message.facts)
     return finish(rules.violations(shapes)).map(({ rule }) => rule)
   }
 
-  function spliced(texts: readonly string[], items: readonly ViewItem[]): string {
-    const { source, history, messages } = read(texts)
-    const bytes = Buffer.from(source.bytes)
-    return bytesOf(bytes, spliceMessages(messages, items, history, bytes.length)).toString()
-  }
+  const spliced = (texts: readonly string[], items: readonly ViewItem[]): string =>
+    splicedBody(read(texts), items)
 
   /** What a stream says, cut into these pieces. */
   function eventsOf(pieces: readonly string[]): readonly AnswerEvent[] {
@@ -370,7 +351,7 @@ export function dialectContract(samples: DialectSamples): void {
     test('a call for a summary', () => {
       const [limitField] = summaries.limitFields
       const fields = { ...summaries.asked('Be brief.', 'Sum it up.'), [limitField]: 77 }
-      const { source, messages } = readBody(JSON.stringify(fields))
+      const { source, messages } = readWhole(JSON.stringify(fields))
       const { outputLimit } = facts(source)
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect(outputLimit?.tokens).toBe(77)

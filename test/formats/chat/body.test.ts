@@ -4,17 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { finish, type Span } from '../../../src/json/source.ts'
 import type { BodyFacts, NotReadReason } from '../../../src/formats/contract.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
+import { factsOfBody } from '../../support/read-body.ts'
 import { sourceOf } from '../../support/source.ts'
 
 const messages = '[{"role":"user","content":"hi"}]'
 
 const readBody = (body: string) => finish(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))
 
-function requestIn(body: string): BodyFacts {
-  const result = readBody(body)
-  if (!result.read) throw new Error(result.reason)
-  return result.body
-}
+const requestIn = (body: string): BodyFacts => factsOfBody(chatCompletions, sourceOf(body))
 
 /** What is read of a request with these fields beside its messages. */
 const settings = (fields: object): BodyFacts =>

@@ -1,23 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/conversation/message.ts'
 import { finish } from '../../../src/json/source.ts'
-import { spliceMessages } from '../../../src/json/splice.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
-import { createFactsReader, parseEntry, readEntries } from '../../../src/formats/entry-facts.ts'
+import { parseEntry } from '../../../src/formats/entry-facts.ts'
 import { messages as dialect } from '../../../src/formats/messages/messages.ts'
-import { bytesOf } from '../../../src/pipeline/send/outgoing-body.ts'
-import { bodyLimits } from '../../support/body-limits.ts'
-import { digest, sourceOf } from '../../support/source.ts'
+import { factsOfBody, readBody, repairedBody, splicedBody } from '../../support/read-body.ts'
+import { sourceOf } from '../../support/source.ts'
+
+const bodyOf = (history: readonly object[], fields: object = {}): string =>
+  JSON.stringify({ model: 'm', max_tokens: 9, messages: history, ...fields })
 
 function read(history: readonly object[], fields: object = {}) {
-  const text = JSON.stringify({ model: 'm', max_tokens: 9, messages: history, ...fields })
-  const source = sourceOf(text)
-  const found = finish(dialect.bodies.read(source, bodyLimits, null))
-  if (!found.read) throw new Error(found.reason)
-  const reader = createFactsReader(digest, { entriesMax: 100 })
-  const entries = finish(readEntries(dialect, found.body.entrySpans, source, 'scope', reader))
-  if (entries === null || entries === 'stateful') throw new Error('not read')
-  return { text, source, entries, body: found.body }
+  const text = bodyOf(history, fields)
+  const whole = readBody(dialect, text)
+  return { ...whole, text, entries: whole.messages }
 }
 
 const roles = (entries: readonly Message[]) => entries.map(({ facts }) => facts.role)
@@ -39,16 +35,9 @@ const meanings = (mark: object, id: string, signature: string) =>
     reply({ ...thinking, signature }, { ...call(id), input: {} }),
     userSays({ ...result(id, [textBlock('x')]), ...mark }),
   ]).entries.map(({ facts }) => facts.meaning)
-const repaired = (history: readonly object[]) => {
-  const { source, entries, body } = read(history)
-  const found = finish(dialect.rules.repair(source, entries))
-  if (found === null) return null
-  const bytes = Buffer.from(source.bytes)
-  const { messages } = JSON.parse(
-    bytesOf(bytes, spliceMessages(entries, found.items, body.history, bytes.length)).toString(),
-  )
-  return messages
-}
+const repaired = (history: readonly object[]): unknown =>
+  JSON.parse(repairedBody(dialect, bodyOf(history)) ?? '{"messages":null}').messages
+
 describe('what is one entry', () => {
   test('what a user says at a time is one, and each result, thought and call is one by itself', () => {
     const { entries, source } = read([
@@ -95,28 +84,17 @@ describe('what is one entry', () => {
   })
 
   test('what is left of a message stands in its own braces, byte for byte', () => {
-    const {
-      text: body,
-      source,
-      entries,
-      body: facts,
-    } = read([
+    const whole = read([
       go,
       { role: 'assistant', id: 'x', content: [thinking, call('a'), call('b')] },
       userSays(result('a'), { ...result('b'), cache_control: { type: 'ephemeral' } }),
     ])
-    const bytes = Buffer.from(source.bytes)
     const spliced = (...kept: readonly number[]) =>
-      bytesOf(
-        bytes,
-        spliceMessages(
-          entries,
-          kept.map((index) => ({ kind: 'kept', index })),
-          facts.history,
-          bytes.length,
-        ),
-      ).toString()
-    expect(spliced(0, 1, 2, 3, 4, 5)).toBe(body)
+      splicedBody(
+        whole,
+        kept.map((index) => ({ kind: 'kept', index })),
+      )
+    expect(spliced(0, 1, 2, 3, 4, 5)).toBe(whole.text)
     expect(JSON.parse(spliced(0, 3, 5))).toMatchObject({
       messages: [
         go,
@@ -255,9 +233,7 @@ const other = '{"type":"text","text":"You are careful.","cache_control":{"type":
 /** The system of a body, given as JSON, without the line. */
 function without(system: string): string {
   const text = `{"system": ${system} ,"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Go."}]}`
-  const found = finish(dialect.bodies.read(sourceOf(text), bodyLimits, null))
-  if (!found.read) throw new Error(found.reason)
-  const { billingLine } = found.body
+  const { billingLine } = factsOfBody(dialect, sourceOf(text))
   if (billingLine === null) return system
   const { at } = billingLine
   const edited = `${text.slice(0, at.start)}${billingLine.text}${text.slice(at.end)}`

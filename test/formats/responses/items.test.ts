@@ -3,12 +3,12 @@ import type { JsonObject } from '../../../src/json/json-value.ts'
 import { finish } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { READ_BYTES_MAX } from '../../../src/json/unread.ts'
-import { createFactsReader, parseEntry, readEntries } from '../../../src/formats/entry-facts.ts'
+import { parseEntry } from '../../../src/formats/entry-facts.ts'
 import { responses } from '../../../src/formats/responses/responses.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { messageTokens } from '../../../src/tokens/message-tokens.ts'
-import { bodyLimits } from '../../support/body-limits.ts'
-import { digest, sourceOf } from '../../support/source.ts'
+import { readBody, repairedBody } from '../../support/read-body.ts'
+import { sourceOf } from '../../support/source.ts'
 import { spokenForms } from './forms.ts'
 import { unnamed } from '../../../src/formats/responses/describe.ts'
 
@@ -16,12 +16,7 @@ const counter = await loadCounter('o200k_base')
 
 /** What is read of a request with these items as its input, or with this text. */
 function readInput(input: readonly JsonObject[] | string) {
-  const source = sourceOf(JSON.stringify({ model: 'gpt-5.1', input }))
-  const found = finish(responses.bodies.read(source, bodyLimits, null))
-  if (!found.read) throw new Error(found.reason)
-  const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = finish(readEntries(responses, found.body.entrySpans, source, 'scope', reader))
-  if (messages === null || messages === 'stateful') throw new Error('the items cannot be read')
+  const { source, messages } = readBody(responses, JSON.stringify({ model: 'gpt-5.1', input }))
   return messages.map((message) => {
     const parsed = () => parseEntry(responses, source, message)
     const tokens = () => finish(messageTokens(parsed(), message.facts, counter, 'gpt-5.1'))
@@ -242,16 +237,8 @@ test.each<[string, object, readonly object[]]>([
 })
 
 /** The items of an input as they are sent, repaired. */
-function repaired(input: readonly object[]): readonly unknown[] {
-  const source = sourceOf(JSON.stringify({ model: 'm', input }))
-  const read = finish(responses.bodies.read(source, bodyLimits, null))
-  if (!read.read) throw new Error('the body cannot be read')
-  const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = finish(readEntries(responses, read.body.entrySpans, source, 'scope', reader))
-  if (messages === null || messages === 'stateful') throw new Error('the items cannot be read')
-  const items = finish(responses.rules.repair(source, messages))?.items ?? []
-  return items.map((item): unknown => (item.kind === 'made' ? JSON.parse(item.json) : input[item.index]))
-}
+const repaired = (input: readonly object[]): readonly unknown[] =>
+  JSON.parse(repairedBody(responses, JSON.stringify({ model: 'm', input })) ?? '{"input":[]}').input
 
 describe('an item without the id by which the server demands the reasoning before it', () => {
   test('keeps all its other bytes', () => {

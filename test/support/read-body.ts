@@ -1,0 +1,45 @@
+import type { Message } from '../../src/conversation/message.ts'
+import type { BodyFacts, Dialect } from '../../src/formats/contract.ts'
+import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
+import { finish, type Source } from '../../src/json/source.ts'
+import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
+import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
+import { bodyLimits } from './body-limits.ts'
+import { digest, sourceOf } from './source.ts'
+
+/** A body as the proxy reads it. */
+export type ReadBody = {
+  readonly source: Source
+  readonly body: BodyFacts
+  readonly messages: readonly Message[]
+}
+
+/** What stands around the history of a body; throws where it is relayed untouched. */
+export function factsOfBody({ bodies }: Dialect, source: Source): BodyFacts {
+  const found = finish(bodies.read(source, bodyLimits, null))
+  if (!found.read) throw new Error(found.reason)
+  return found.body
+}
+
+/** A body with its entries; throws where one of them cannot be read. */
+export function readBody(dialect: Dialect, text: string): ReadBody {
+  const source = sourceOf(text)
+  const body = factsOfBody(dialect, source)
+  const reader = createFactsReader(digest, { entriesMax: 100 })
+  const messages = finish(readEntries(dialect, body.entrySpans, source, 'scope', reader))
+  if (messages === null || messages === 'stateful') throw new Error('the entries cannot be read')
+  return { source, body, messages }
+}
+
+/** The body of a view. */
+export function splicedBody({ source, body, messages }: ReadBody, items: readonly ViewItem[]): string {
+  const bytes = Buffer.from(source.bytes)
+  return bytesOf(bytes, spliceMessages(messages, items, body.history, bytes.length)).toString()
+}
+
+/** A body as it is sent repaired; null if nothing of it was broken. */
+export function repairedBody(dialect: Dialect, text: string): string | null {
+  const read = readBody(dialect, text)
+  const found = finish(dialect.rules.repair(read.source, read.messages))
+  return found === null ? null : splicedBody(read, found.items)
+}
