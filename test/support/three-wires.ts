@@ -1,5 +1,5 @@
-import * as blocks from '../formats/messages/reply/streamed.ts'
-import * as items from '../formats/responses/reply/streamed.ts'
+import { messageOf, text } from '../formats/messages/reply/streamed.ts'
+import { message, responseOf } from '../formats/responses/reply/streamed.ts'
 import { completion, json, type Script } from './fake-upstream.ts'
 
 /** A step of an agent: what its user says, or a call of its own with the result. */
@@ -78,9 +78,7 @@ export const wires: readonly Wire[] = [
       return new Map(input.flatMap(({ call_id: id, output }) => (output === undefined ? [] : [[id, output]])))
     },
     answer: (promptTokens) =>
-      json(
-        items.responseOf([items.message('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } }),
-      ),
+      json(responseOf([message('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } })),
   },
   {
     name: 'Messages',
@@ -115,8 +113,6 @@ export const wires: readonly Wire[] = [
       )
     },
     answer: (promptTokens) =>
-      json(
-        blocks.messageOf([blocks.text('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } }),
-      ),
+      json(messageOf([text('ok')], { usage: { input_tokens: promptTokens, output_tokens: 1 } })),
   },
 ]
