@@ -1,10 +1,6 @@
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
-
-const event = (json: object | string) => `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
-
-const chunk = (delta: object, reason: string | null = null) =>
-  event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }] })
+import { eventsOf } from './reply/streamed.ts'
 
 const plain = (message: object, reason: string | null, more: object = {}) => ({
   id: 'c',
@@ -15,7 +11,8 @@ const plain = (message: object, reason: string | null, more: object = {}) => ({
 
 const usage = { prompt_tokens: 90, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 64 } }
 const counted = { promptTokens: 90, completionTokens: 7, cachedTokens: 64, cacheWrittenTokens: null }
-const end = event('[DONE]')
+const role = { role: 'assistant', content: '' }
+const textsOf = (...said: Parameters<typeof eventsOf>) => eventsOf(...said).map(({ text }) => text)
 
 const call =
   '{"role":"assistant","content":null, "tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\\"x\\":1e400}"}}]}'
@@ -92,39 +89,31 @@ dialectContract({
       'a text with its usage',
       1,
       'end',
-      [
-        ': keep alive\n\n',
-        chunk({ role: 'assistant', content: '' }),
-        chunk({ content: 'hé 😀' }),
-        chunk({}, 'stop'),
-        event({ choices: [], usage }),
-        end,
-      ],
+      [': keep alive\n\n', ...textsOf([role, { content: 'hé 😀' }], { usage })],
       { usage: counted },
     ),
-    sampleStream('a call', 0, 'calls', [
-      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '' } }] }),
-      chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, 'tool_calls'),
-      end,
-    ]),
+    sampleStream(
+      'a call',
+      0,
+      'calls',
+      textsOf(
+        [
+          { tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '' } }] },
+          { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
+        ],
+        { reason: 'tool_calls' },
+      ),
+    ),
     sampleStream(
       'an error before any output',
       2,
       null,
-      [chunk({ role: 'assistant' }), event({ error: { message: 'no' } })],
+      [...textsOf([role], { reason: null }).slice(0, 1), 'data: {"error":{"message":"no"}}\n\n'],
       { hasOutput: false, isError: true },
     ),
   ],
   text: 'hi there',
   plainText: plain({ content: 'hi there' }, 'stop'),
-  streamedText: [
-    chunk({ role: 'assistant', content: 'hi' }),
-    chunk({ content: ' there' }),
-    chunk({}, 'stop'),
-    end,
-  ],
-  usage: {
-    asked: [chunk({ content: 'hi' }), chunk({}, 'stop'), event({ choices: [], usage }), end],
-    unasked: [chunk({ content: 'hi' }), chunk({}, 'stop'), end],
-  },
+  streamedText: textsOf([{ role: 'assistant', content: 'hi' }, { content: ' there' }]),
+  usage: { asked: textsOf([{ content: 'hi' }], { usage }), unasked: textsOf([{ content: 'hi' }]) },
 })
