@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../../../src/formats/chat/chat.ts'
-import type { CallRules, Seam, StreamEvent } from '../../../../src/formats/answer-contract.ts'
-import { continuationSeam, paragraphSeam } from '../../../../src/pipeline/reply/seams.ts'
+import type { CallRules, StreamEvent } from '../../../../src/formats/answer-contract.ts'
+import { joiningOf } from '../../joined.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
 
 const rules = { toolName: 'recall_conversation', continues: false }
@@ -29,19 +29,12 @@ function inPieces(rest: string) {
 const cumulative = (text: string, tokens: number) =>
   `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: text }, finish_reason: null }], usage: { prompt_tokens: tokens } })}\n\n`
 
+const { joinedStreams, joinedBodies } = joiningOf(chatCompletions.replies)
+
 /** What the client gets of these answers, each going on from the one before. */
 function joined(answers: readonly (readonly StreamEvent[])[], options: CallRules = rules) {
-  const stream = chatCompletions.replies.join<StreamEvent>(options)
-  const out: (StreamEvent | string)[] = []
-  const replies = answers.map((events, at) => {
-    for (const event of events) out.push(...stream.take(event))
-    const { reply, shown } = stream.ended()
-    out.push(...shown)
-    if (at < answers.length - 1) out.push(...stream.goOn(paragraphSeam(reply?.text ?? '')))
-    return reply
-  })
-  out.push(...stream.finish())
-  return { out, replies, usage: stream.usage(), client: readAsClient(out) }
+  const { out, replies } = joinedStreams(answers, options)
+  return { out, replies, client: readAsClient(out) }
 }
 
 describe('an answer that calls no tool of ours', () => {
@@ -233,7 +226,7 @@ describe('a reply that may be continued', () => {
 
 const bothRules = { toolName: 'recall_conversation', continues: true }
 
-function plainBody(message: object, more: { reason?: string; usage?: object; id?: string } = {}): object {
+function plainBody(message: object, more: { reason?: string; usage?: object; id?: string } = {}) {
   const { reason = 'stop', usage, id = 'chatcmpl-1' } = more
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }]
   return { id, object: 'chat.completion', created: 7, model: 'm', choices, ...(usage && { usage }) }
@@ -246,19 +239,10 @@ const callIn = (name: string, argumentsText = '{}', id = name) => ({
 })
 
 /** With the probabilities of its tokens: it is one. */
-function part(content: string, reason: string): object {
+function part(content: string, reason: string) {
   const logprobs = { content: [{ token: content }] }
   const message = { role: 'assistant', content }
   return { id: 'x', choices: [{ index: 0, message, logprobs, finish_reason: reason }] }
-}
-
-function joinedBodies(bodies: readonly object[], seamOf: (said: string) => Seam = paragraphSeam) {
-  const plain = chatCompletions.replies.join(bothRules)
-  bodies.forEach((each, at) => {
-    const reply = plain.takePlain(each)
-    if (at < bodies.length - 1) plain.goOn(seamOf(reply?.text ?? ''))
-  })
-  return { body: plain.finishPlain(), usage: plain.usage() }
 }
 
 test('the client gets one answer: the text of both, the first id, the last reason, the usage of both', () => {
@@ -270,7 +254,7 @@ test('the client gets one answer: the text of both, the first id, the last reaso
     { content: 'It is 42.', reasoning_content: 'Ah.' },
     { id: 'other', usage: { prompt_tokens: 20, total_tokens: 25, details: { cached: 2 } } },
   )
-  expect(joinedBodies([asking, answering]).body).toEqual(
+  expect(joinedBodies([asking, answering], bothRules).body).toEqual(
     plainBody(
       { content: 'Let me look.\n\nIt is 42.', reasoning_content: 'Hm. Ah.' },
       { usage: { prompt_tokens: 30, total_tokens: 37, details: { cached: 3 } } },
@@ -284,13 +268,11 @@ const callsOnly = (...calls: readonly object[]) => ({ content: null, tool_calls:
 test('content that was null stays null beside calls', () => {
   const asking = plainBody(callsOnly(callIn('recall_conversation')))
   const calling = plainBody(callsOnly(callIn('bash')), forCalls)
-  expect(joinedBodies([asking, calling]).body).toEqual(calling)
+  expect(joinedBodies([asking, calling], bothRules).body).toEqual(calling)
 })
 
 test('a text that was cut is joined, and so are the probabilities of its tokens', () => {
-  const result = joinedBodies([part('The wh', 'length'), part('ole.', 'stop')], (said) =>
-    continuationSeam(said, ''),
-  )
+  const result = joinedBodies([part('The wh', 'length'), part('ole.', 'stop')], bothRules)
   expect(result.body).toMatchObject({
     choices: [
       {
