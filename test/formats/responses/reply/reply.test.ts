@@ -17,7 +17,7 @@ import {
   thought,
 } from './streamed.ts'
 
-const { joinedBodies, joinedStreams } = joiningOf(dialect.replies)
+const { joinedBodies, joinedStreams, brokenOff } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
   (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
@@ -297,28 +297,26 @@ describe('a reply that was cut', () => {
 describe('a further answer that breaks off', () => {
   const first = streamOf([message('The whole ')], { reason: 'max_output_tokens', usage: usage(10) })
 
-  function broken(rest: readonly StreamEvent[], before: readonly StreamEvent[] = first) {
-    const stream = dialect.replies.join<StreamEvent>(continuing)
-    const out: (StreamEvent | string)[] = before.flatMap((event) => stream.take(event))
-    out.push(...stream.ended().shown)
-    out.push(...stream.goOn(continuationSeam('The whole ', '')))
-    for (const event of rest) out.push(...stream.take(event))
-    const end = stream.cut()
-    return { out: [...out, ...(end ?? [])], end }
-  }
-
   const rest = streamOf([thought('rs_2'), message('story', 'msg_2'), callOf('bash', '{"a":1}')], {
     id: 'resp_2',
   })
   test('stands as one that was cut, with the usage of what came whole', () => {
-    const { out } = broken(rest.slice(0, 8))
-    expect(endOf(out)).toMatchObject({ id: 'resp_1', status: 'incomplete', usage: usage(10) })
+    const { out, end } = brokenOff([first, rest.slice(0, 8)], continuing)
+    expect(endOf([...out, ...end])).toMatchObject({ id: 'resp_1', status: 'incomplete', usage: usage(10) })
   })
 
   test('and as one that is over if its end was there', () => {
-    expect(broken(rest).end).toEqual([])
-    expect(broken([...rest, done], [...first, done]).end).toEqual([])
-    expect(broken(rest, [...first, done]).end).toEqual([done.text])
+    expect(brokenOff([first, rest], continuing).end).toEqual([])
+    expect(
+      brokenOff(
+        [
+          [...first, done],
+          [...rest, done],
+        ],
+        continuing,
+      ).end,
+    ).toEqual([])
+    expect(brokenOff([[...first, done], rest], continuing).end).toEqual([done.text])
   })
 })
 
