@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openBareStore, type StoreLocation } from '../../../src/storage/open-store.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { longRun } from '../../support/conversations.ts'
 import { openPromptCounter } from '../../support/strict-upstream/prompt-tokens.ts'
 import { madeRecording, rawMessage } from '../harness/recordings.ts'
@@ -30,11 +28,4 @@ test('metrics, journal, pages and headers say of a long run what the upstream ha
   expect(told['compactions']).toBeGreaterThan(3)
   expect(told['beyond the window']).toBeGreaterThan(20)
   expect(told['money saved']).toBeGreaterThan(0)
-})
-
-test('and so they do of a short one, of which nothing was compacted, with SQLite', async () => {
-  const path = join(await temporaryFolder(), 'store.sqlite')
-  const { told, disagreeing } = await toldOf(8, 5, { kind: 'sqlite', path })
-  expect(disagreeing).toEqual([])
-  expect(told).toMatchObject({ requests: 9, compactions: 0, 'tokens saved': 0 })
 })

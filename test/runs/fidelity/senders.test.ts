@@ -5,9 +5,8 @@ import { rawMessage, requestPoints, type RawMessage, type Recording } from '../h
 import { isSound, isWorkable } from './figures.ts'
 import { calling, result, said, wordsNamed } from './hand-made.ts'
 import { openLivedSender } from './lived-sender.ts'
-import { headAndSuffix, newestSuffix } from './policies.ts'
 import { withWindow } from './rows.ts'
-import { openFoldgateSender, openPolicyInput, openPolicySender, type Sender } from './senders.ts'
+import { openFoldgateSender, openPolicyInput, type Sender } from './senders.ts'
 import { walkConversation } from './walk-conversation.ts'
 
 const filler = 'and so on it goes, word after word '.repeat(60)
@@ -60,31 +59,10 @@ test.each(['truncate', 'summarize'])(
   },
 )
 
-test('the newest suffix holds nothing of what it has lost itself, and one behind the task does', async () => {
-  const [bare, pinned] = [await walkPolicy(newestSuffix), await walkPolicy(headAndSuffix)]
-  expect(bare.farThings).toBeGreaterThan(0)
-  expect(bare.farThingsHeld).toBe(0)
-  expect(pinned.farThings).toBe(bare.farThings)
-  expect(pinned.farThingsHeld).toBeGreaterThan(0)
-})
-
 test('a view that stays the same while the conversation goes on is found', async () => {
   const tally = await walkSending(() => messages.slice(0, 2))
   // The first request's newest message is the task itself.
   expect(tally).toMatchObject({ requests: 13, samePrompt: 12, newestAbsent: 12, taskGone: 0, compactions: 0 })
-})
-
-test('a request that is sent again is no other one', async () => {
-  const again: Recording = { ...recording, points: [2, 4, 4, 6] }
-  const tally = await walkSending((point) => messages.slice(0, point), again)
-  expect(tally).toMatchObject({ requests: 4, samePrompt: 0 })
-})
-
-test('where the first request is left out, only what went wrong with it counts', async () => {
-  const whole = await walkSending((point) => messages.slice(0, point))
-  const rest = await walkSending((point) => messages.slice(0, point), recording, { isFirstLeftOut: true })
-  expect([whole.requests, rest.requests, whole.errors, rest.errors]).toEqual([13, 12, 13, 13])
-  expect(rest.promptTokens).toBe(whole.promptTokens - 100)
 })
 
 test('what system messages leave no room for is the upstream’s to decide, but has to show the newest message', async () => {
@@ -97,19 +75,6 @@ test('what system messages leave no room for is the upstream’s to decide, but 
   expect(seeing).toMatchObject({ requests: 0, tooLarge: 13, ...nothing })
   const blind = await walkSending(() => fixed.messages.slice(0, 2), fixed)
   expect(blind).toMatchObject({ requests: 0, tooLarge: 13, newestAbsent: 12, samePrompt: 12 })
-})
-
-test('a single request, of which no next message is known, is measured by its view', async () => {
-  const single: Recording = { ...recording, messages: messages.slice(0, 6), points: [6] }
-  const tally = await walkSending(() => messages.slice(0, 4), single)
-  expect(tally).toMatchObject({ requests: 1, things: 0, newestAbsent: 1, actions: 2, actionsHeld: 1 })
-})
-
-test('views that are not what the client sent are shown', async () => {
-  const points: number[] = []
-  const onView = ({ point }: { readonly point: number }) => points.push(point)
-  await walkSending((point) => messages.slice(point > 20 ? 2 : 0, point), recording, { onView })
-  expect(points).toEqual([22, 24, 26])
 })
 
 test.each<LivedDialect>(['responses', 'messages'])(
@@ -178,11 +143,6 @@ function walkSending(
     close: async () => {},
   }
   return walk(sending, sender, 8000, options)
-}
-
-function walkPolicy(policy: typeof newestSuffix) {
-  const inputAt = openPolicyInput(recording, roomOf(8000), count)
-  return walk(recording, openPolicySender(policy, recording, inputAt, count), 8000)
 }
 
 /** Rounds of so many words, by a real count. */

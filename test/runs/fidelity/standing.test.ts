@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } from './hand-made.ts'
-import { keptInside, keptText, openStandings } from './standing.ts'
+import { keptText, openStandings } from './standing.ts'
 
 const original = 'first line\nsecond line\nthird line\nfourth line\nlast line'
 
@@ -16,23 +16,8 @@ test('of a clipped preview, lines between its marks are kept as well, in the ord
   expect(pieces).toEqual(['first line\n', 'fourth line', '\nlast line'])
 })
 
-test('head and tail never count the same characters twice, and a bare mark keeps nothing', () => {
-  expect(keptText('aaaa', 'aa').pieces).toEqual(['aa'])
-  expect(keptText('aa', 'aaaa')).toEqual({ pieces: ['aa'], ownCharacters: 2 })
-  expect(keptText(original, '[cut]')).toEqual({ pieces: [], ownCharacters: 5 })
-})
-
-test('inside a longer text, the whole of it or its head and tail are found', () => {
-  expect(keptInside(original, `before\n\n${original}\n\nafter`).pieces).toEqual([original])
-  expect(keptInside(original, 'before\n\nfirst line\nse[cut]t line\n\nafter').pieces).toEqual([
-    'first line\nse',
-    't line',
-  ])
-})
-
 const standings = openStandings({ count: countWords, sizeOf: sizeInWords })
 const recap = said('user', '<conversation-recap>\nWhat was said before.\n</conversation-recap>')
-const rounds = (...contents: string[]) => contents.flatMap((content) => [calling('a'), result('a', content)])
 const task = said('user', wordsNamed('task', 40))
 
 test('what Foldgate wrote stands for none of the client’s messages', () => {
@@ -40,12 +25,6 @@ test('what Foldgate wrote stands for none of the client’s messages', () => {
   const standingAt = standings.of(client, [task, recap, ...client.slice(-1)])
   expect([...standingAt.keys()]).toEqual([3, 0])
   expect(standings.most(said('user', wordsNamed('lost', 40)), [task, recap])).toBeNull()
-})
-
-test('ids that are used again are told apart by their order', () => {
-  const standingAt = standings.of(rounds('one', 'two', 'one'), rounds('[cleared]', 'one'))
-  expect([...standingAt.keys()]).toEqual([5, 4, 3, 2])
-  expect(standingAt.get(3)).toMatchObject({ isWhole: false, textTokens: 1, textTokensHeld: 0 })
 })
 
 test('a result is known by the call that it answers, and counts by the text that is there', () => {
@@ -62,12 +41,6 @@ test('a user’s text is known by what it has in common with its original, beyon
   expect(standings.of([said('user', text)], [said('user', clipped(text, 10))]).size).toBe(1)
   expect(standings.of([said('user', text)], [other]).size).toBe(0)
   expect(standings.of([said('user', text)], [said('user', '[cut]')]).size).toBe(0)
-})
-
-test('terminal output is whole where it stands as a terminal would show it', () => {
-  const output = `${Array.from({ length: 50 }, (_, step) => `\r${step} of 50`).join('')}\r50 of 50\nDone in time.`
-  const [one] = standings.of([result('a', output)], [result('a', '50 of 50\nDone in time.')]).values()
-  expect(one).toMatchObject({ isByteIdentical: false, isWhole: true, sizeTokens: 10 })
 })
 
 test('under strict placement a user’s text is found inside the message that it was joined to', () => {

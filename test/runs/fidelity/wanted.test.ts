@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { said } from './hand-made.ts'
-import { held, openReader, openSight, runsOf, textsIn, thingsOf, wantedOf } from './wanted.ts'
+import { held, openReader, openSight, textsIn, thingsOf, wantedOf } from './wanted.ts'
 
 type Message = ReturnType<typeof said>
 
@@ -30,26 +30,6 @@ test('arguments are read as the text that they decode to, without keys; what is 
   expect(textsIn(calling('{"command":"ls'))).toEqual(['{"command":"ls'])
 })
 
-test('a recap holds the words of a call in its decoded form and as the JSON that it was', () => {
-  const runs = runsIn(writing)
-  expect(runs.size).toBe(6)
-  const decoded = runsIn({ role: 'user', content: `It was written:\n${script}\nand run` })
-  expect(runs.isSubsetOf(decoded)).toBe(true)
-  const quoted = JSON.stringify({ command: script })
-  const raw = runsIn({ role: 'user', content: `assistant called bash(${quoted})` })
-  // The first and the last words stand against the quotes of the JSON.
-  const ends = [...runs].filter((run) => run.startsWith('cat') || run.endsWith('EOF'))
-  expect([...runs].filter((run) => !raw.has(run))).toEqual(ends)
-})
-
-test('runs end where a text ends, and blanks of any kind and number are one', () => {
-  const parts = ['one two three', 'four five six'].map((text) => ({ type: 'text', text }))
-  expect(runsIn({ role: 'user', content: parts })).toEqual(new Set())
-  const both = { ...calling('{"command":"four five six"}'), content: 'one two three' }
-  expect(runsIn(both)).toEqual(new Set())
-  expect(runsOf('a  b\n\tc d e f g')).toEqual(new Set(['a b c d e f', 'b c d e f g']))
-})
-
 const task = said('user', 'Mend the parser in src/parser.ts, please.')
 const result = said('tool', 'src/lexer.ts: error 4711 at the very end of this line')
 const cleared = said('tool', 'cleared')
@@ -71,19 +51,10 @@ test('wording is held word for word or not at all', () => {
   expect(held(wanted, sightOf(excerpt))).toMatchObject({ runs: 4, runsHeld: 2 })
 })
 
-test('what is shown anew replaces what was shown before', () => {
-  const sight = sightOf(task, result, result)
-  sight.show([read(task), read(cleared)])
-  expect([sight.names('src/parser.ts'), sight.names('src/lexer.ts')]).toEqual([true, false])
-})
-
 function calling(argumentsText: string) {
   const call = { id: 'a', type: 'function', function: { name: 'bash', arguments: argumentsText } }
   return { role: 'assistant', content: null, tool_calls: [call] }
 }
-
-const runsIn = (message: Parameters<typeof textsIn>[0]): ReadonlySet<string> =>
-  new Set(textsIn(message).flatMap((each) => [...runsOf(each)]))
 
 const read = (written: Message) => openReader()(written)
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RawMessage } from '../harness/recordings.ts'
 import { calling, clipped, countWords, result, said, sizeInWords, wordsNamed } from './hand-made.ts'
 import { openStandings } from './standing.ts'
-import { newestShare, recentShare, waterLevel, workableFigures } from './workable.ts'
+import { newestShare, workableFigures } from './workable.ts'
 
 const system = said('system', 'Be brief.')
 const task = said('user', wordsNamed('task', 96))
@@ -47,15 +47,6 @@ describe('the newest message', () => {
     expect(isAbsent(small, bare, 1000)).toBe(true)
   })
 
-  test('counts by what a preview shows of it, and is not found in an older one that says the same', () => {
-    const lines = text.replaceAll(/(line\d*[05]) /g, '$1\n').split('\n')
-    const shown = [...lines.slice(0, 60), '[preview: of 996 tokens]', ...lines.slice(-40)].join('\n')
-    const whole = [system, task, calling('a'), result('a', lines.join('\n'))]
-    expect(isAbsent(whole, [system, task, calling('a'), result('a', shown)], 1000)).toBe(false)
-    const once = [system, task, calling('a'), result('a', 'The same as ever.')]
-    expect(isAbsent([...once, calling('b'), result('b', 'The same as ever.')], once, 1000)).toBe(true)
-  })
-
   test('of the user has three quarters of the room, and may be joined with what stands before it', () => {
     const wish = wordsNamed('wish', 996)
     const wishing = [system, task, said('assistant', 'Done.'), said('user', wish)]
@@ -65,16 +56,6 @@ describe('the newest message', () => {
     const joined = said('user', `${String(recap.message['content'])}\n\n${wish}`)
     expect(isAbsent(wishing, [system, joined], 2000)).toBe(false)
   })
-})
-
-test('of parallel results small ones stay whole, and large ones are cut to one level', () => {
-  expect(waterLevel([10, 300, 500], 410)).toBe(200)
-  expect(waterLevel([10, 20], 410)).toBe(Infinity)
-  const [a, b, c] = [result('a', wordsNamed('a', 6)), result('b', wordsNamed('b', 296)), wordsNamed('c', 496)]
-  // The call takes 5, the small result 10; of 415, both large ones get 200.
-  expect(newestShare([system, task, calling('a', 'b', 'c'), a, b, result('c', c)], 830, sizeInWords)).toBe(
-    200,
-  )
 })
 
 test('the task is there whole, or with a quarter of the room; gone as a mark, or where a recap only speaks of it', () => {
@@ -90,15 +71,6 @@ test('the task is there whole, or with a quarter of the room; gone as a mark, or
   ])
 })
 
-test('of the newest ten assistant messages those count that are still messages', () => {
-  const rounds = Array.from({ length: 12 }, (_, id) => [calling(`${id}`), result(`${id}`, 'seen')])
-  const view = [system, task, recap, ...rounds.slice(-4).flat()]
-  const counted = figures([system, task, ...rounds.flat()], view, 1000)
-  expect(counted).toMatchObject({ actions: 10, actionsHeld: 4 })
-  const done = figures([system, task, said('assistant', 'Done.')], [system, task], 1000)
-  expect(done).toMatchObject({ actions: 1, actionsHeld: 0 })
-})
-
 test.each([
   ['older', [500, 25, 50], 3],
   ['[cleared]', [499, 24, 50], 1],
@@ -111,16 +83,6 @@ test.each([
     expect(seen).toMatchObject({ observations: 3, observationsHeld: held })
   },
 )
-
-test('recent is the unbroken run of newest messages, byte for byte', () => {
-  const rounds = ['a', 'b', 'c'].map((id) => [calling(id), result(id, wordsNamed(id, 41))])
-  const client = [system, task, ...rounds.flat()]
-  const shareOf = (view: readonly RawMessage[]) => recentShare(input(client, view, 400))
-  // A call takes 5 and a result 45.
-  expect(shareOf([system, task, recap, ...rounds.slice(1).flat()])).toBe(0.25)
-  expect(shareOf([...client.slice(0, -1), result('c', '[cut]')])).toBe(0)
-  expect(shareOf(client.filter((_, index) => index !== 5))).toBe(0.125)
-})
 
 function input(client: readonly RawMessage[], received: readonly RawMessage[], roomTokens: number) {
   const standings = openStandings({ count: countWords, sizeOf: sizeInWords })

@@ -62,12 +62,3 @@ test('intervals come from whole conversations: many moments of one are no eviden
   expect(wide.high - wide.low).toBeGreaterThan(1.8 * (narrow.high - narrow.low))
   expect(openGains(spread).gain('row', 'all')).toEqual(narrow)
 })
-
-test('two rows are compared in the same resamples, so that what moves both is no doubt', () => {
-  const moments = Array.from({ length: 12 }, (_, place): ScoredMoment => {
-    const made = moment(`${place}`, place % 2 === 0 ? 3 : 9)
-    return { ...made, rows: new Map([...made.rows, ['worse', flat(place % 2 === 0 ? 3.8 : 9.8)]]) }
-  })
-  const { value, low, high } = openGains(moments).difference('row', 'worse', 'all')
-  for (const each of [value, low, high]) expect(each).toBeCloseTo(0.1, 10)
-})

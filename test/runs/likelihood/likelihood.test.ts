@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { calling, result, said, sizeInWords, wordsNamed } from '../fidelity/hand-made.ts'
-import { madeRecording, rawMessage } from '../harness/recordings.ts'
-import { drawMoments, momentsOf, type Moment } from './moments.ts'
+import { madeRecording } from '../harness/recordings.ts'
 import { openState } from './state.ts'
 import { viewsOf, type ViewRow } from './views.ts'
-import { labelsOf, newestRoundOf, piecesOf, saidPieces } from './written.ts'
+import { labelsOf, newestRoundOf, saidPieces } from './written.ts'
 
 const messages = [
   said('system', 'Be brief.'),
@@ -18,20 +17,6 @@ const messages = [
   ]).flat(),
 ]
 const recording = madeRecording('made', 'one', messages)
-const conversation = { id: 'made/one', recording }
-
-test('a message is written with its role, its text and its calls, and asked for without what stands around it', () => {
-  const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
-  const { message } = rawMessage(
-    JSON.stringify({ role: 'assistant', content: 'I look.', tool_calls: [call] }),
-  )
-  expect(
-    piecesOf(message)
-      .map(({ text }) => text)
-      .join(''),
-  ).toBe('### assistant\nI look.\n-> look {"at":1}\n\n')
-  expect(saidPieces(message).map(({ part }) => part)).toEqual(['text', 'frame', 'name', 'frame', 'arguments'])
-})
 
 test('decided by history are tokens of words that only what is before the newest round has', () => {
   const history = [said('user', 'Mend parser.ts'), said('assistant', 'I saw alpha'), said('tool', 'beta')]
@@ -52,23 +37,6 @@ test('decided by history are tokens of words that only what is before the newest
     false,
     false,
   ])
-})
-
-test('moments are beyond the budget and within the model; more of them are drawn evenly, and the same ones first', () => {
-  const options = { sizeOf: sizeInWords, budgetTokens: 150, modelSizeOf: () => 10, fullTokensMax: 140 }
-  const own = momentsOf(conversation, options)
-  // Messages 0 and 1 take 12 tokens, a round 59.
-  expect(own.map(({ point }) => point)).toEqual([8, 10, 12, 14])
-  const other: readonly Moment[] = own.map((moment) => ({
-    ...moment,
-    conversation: { ...conversation, id: 'made/two' },
-    id: `two@${moment.point}`,
-  }))
-  const drawn = (count: number, seed = 1) => drawMoments([...own, ...other], { count, seed })
-  expect(drawn(4).filter((moment) => own.includes(moment))).toHaveLength(2)
-  expect(drawn(5)).toEqual(expect.arrayContaining([...drawn(3)]))
-  expect(drawn(99)).toEqual(expect.arrayContaining([...own, ...other]))
-  expect([1, 2, 3, 4, 5].map((seed) => drawn(2, seed))).not.toEqual(Array.from({ length: 5 }, () => drawn(2)))
 })
 
 test('nothing is system, task and newest round; the stranger adds what another conversation says, within the budget', async () => {

@@ -27,10 +27,6 @@ test('tokens are summed, cached ones weigh a tenth, and the summary model’s st
   expect(figures.cachedShare).toBeCloseTo(1 / 3)
 })
 
-test('where nothing expired there is no ratio', () => {
-  expect(figuresOf({ requests: [request(0)], calls: [] })).toMatchObject({ ratio: null, expiredTokens: 0 })
-})
-
 describe('a request has waited', () => {
   const slow = { acceptedMs: 1900, endedMs: 1910 }
   test.each([
@@ -48,18 +44,6 @@ describe('a request has waited', () => {
     const figures = figuresOf({ requests: [request(100, slow)], calls: [call(50, 1890), call(300, 400)] })
     expect(figures.waitedMsMost).toBe(1790)
   })
-})
-
-test('compaction requests are timed apart from the others', () => {
-  const requests = Array.from({ length: 20 }, (_, index) =>
-    request(100 * index, { endedMs: 100 * index + index + 1 }),
-  )
-  const compaction = request(3000, { endedMs: 3050, isCompaction: true })
-  expect(figuresOf({ requests: [...requests, compaction], calls: [] })).toMatchObject({
-    otherLatency: { median: 10, p95: 19 },
-    compactionLatency: { median: 50, p95: 50 },
-  })
-  expect(figuresOf({ requests: [], calls: [] }).otherLatency).toEqual({ median: null, p95: null })
 })
 
 const request = (beganMs: number, given: Partial<ObservedRequest> = {}): ObservedRequest => ({
