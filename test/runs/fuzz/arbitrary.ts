@@ -109,6 +109,28 @@ export function damages(
   return anyOf([intact, fc.constant(null)], all)
 }
 
+/** The same JSON with one of its fields, at any depth, replaced; the text as it is where it is no JSON. */
+export function withOtherField(text: string, share: number, other: unknown): string {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return text
+  }
+  const places: { readonly holder: object; readonly key: string }[] = []
+  const visit = (holder: object): void => {
+    for (const [key, inner] of Object.entries(holder)) {
+      places.push({ holder, key })
+      if (typeof inner === 'object' && inner !== null) visit(inner)
+    }
+  }
+  if (typeof value === 'object' && value !== null) visit(value)
+  const chosen = places[indexAt(places.length, share)]
+  if (chosen === undefined) return JSON.stringify(other)
+  Reflect.set(chosen.holder, chosen.key, other)
+  return JSON.stringify(value)
+}
+
 /** With every character beyond ASCII as an escape of JSON. */
 export function escaped(json: string): string {
   return json.replaceAll(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,14 +13,27 @@ import { completion } from '../../../support/fake-upstream.ts'
 import { startCommand } from '../../../support/run-command.ts'
 import { standWith, type Stand } from '../../../support/stand.ts'
 import { times } from '../../../support/times.ts'
-import { anyOf, damages, oneText, texts, upTo, withSome } from '../arbitrary.ts'
+import { anyOf, damages, oneText, texts, upTo } from '../arbitrary.ts'
 import { checkLog, checkTreated } from '../check.ts'
 import { fuzzTarget } from '../target.ts'
 
-/** What a file may say somewhere: as it is meant, or as anybody may write it. */
-type Field = (isOdd: boolean) => fc.Arbitrary<unknown>
-
-type Fields = Readonly<Record<string, Field>>
+/** What of a JSON schema says which values there may be. */
+type Schema = {
+  readonly anyOf?: readonly Schema[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly type?: string | readonly string[]
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly exclusiveMinimum?: number
+  readonly maximum?: number
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly propertyNames?: Schema
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+}
 
 const anything = fc.jsonValue({ maxDepth: 3 })
 
@@ -32,145 +46,88 @@ const wrong = fc.oneof(
   anything,
 )
 
-const leaf =
-  (meant: fc.Arbitrary<unknown>): Field =>
-  (isOdd) =>
-    isOdd ? anyOf([12, meant], wrong) : meant
+const numbers = [0.05, 0.25, 0.5, 0.9, 1, 2, 5, 10, 100, 800, 1_500, 2_000, 5_000, 100_000]
 
-const one = (...values: readonly unknown[]): Field => leaf(fc.constantFrom(...values))
+/** Whatever a text may be: names, addresses, headers, origins, prompts. Of variables of the environment there is one. */
+const meantTexts = texts`
+  a ¦ m* ¦ test-model ¦ default ¦ small-local ¦ A_KEY ¦ x-agent ¦ 127.0.0.1 ¦ ::1 ¦ memory: ¦ sqlite:x ¦ redis://h
+  http://h/v1 ¦ http://[::1]:80/ ¦ https://h:1/v1 ¦ * ¦ {messages} ¦ $& $1 {messages} {previous_summary}
+`
 
-const list =
-  (most: number, each: Field): Field =>
-  (isOdd) =>
-    upTo(most, each(isOdd))
-
-const named =
-  (names: readonly string[], each: Field): Field =>
-  (isOdd) =>
-    fc.dictionary(fc.constantFrom(...names), each(isOdd), { maxKeys: names.length })
-
-const members = (fields: Fields, isOdd: boolean) =>
-  Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field(isOdd)]))
-
-/** With any of these keys. */
-const group =
-  (fields: Fields): Field =>
-  (isOdd) => {
-    const known = withSome(members(fields, isOdd))
-    if (!isOdd) return known
-    const stray = fc.constantFrom(...Object.keys(fields), 'sumary', '__proto__', 'constructor', '')
-    const strayed = fc
-      .tuple(known, stray, anything)
-      .map(([some, key, value]) => Object.assign({}, some, { [key]: value }))
-    return anyOf([8, known], strayed, anything)
-  }
-
-/** What a key whose values are free may have. */
-const free: Field = (isOdd) => (isOdd ? anything : fc.constant({}))
-const few = leaf(fc.integer({ min: 1, max: 10 }))
-const tokens = one(1, 100, 1_500, 2_000, 5_000, 100_000)
-/** A ratio or tokens. */
-const at = one(0.05, 0.25, 0.5, 0.75, 0.9, 1, 800, 1_500)
-const flag = leaf(fc.boolean())
-const anyName = one('a', 'm*', 'test-model')
-/** Of the environment: there is one. */
-const variable = one('A_KEY')
-
-const profileFields: Fields = {
-  models: list(3, anyName),
-  headers: named(['x-agent', 'x-other'], anyName),
-  extends: one('default', 'small-local'),
-  upstream: () => fc.constant(null),
-  window: group({
-    tokens,
-    max: tokens,
-    output_reserve: tokens,
-    encoding: one('auto', 'o200k_base', 'cl100k_base'),
-    ratio: one(0.5, 1, 2),
-  }),
-  trigger: one('off', 'off', 0.75, 0.9, 1),
-  target: one(0.25, 0.5),
-  every: group({ turns: few, tool_calls: few }),
-  limit: group({ turns: few, messages: few }),
-  min_growth_tokens: tokens,
-  keep: group({ recent_messages: few, task: flag }),
-  strategy: one('auto', 'summarize', 'truncate'),
-  template: one('auto', 'lenient', 'strict'),
-  repair: flag,
-  render: group({ enabled: flag, at }),
-  preview: group({ threshold_tokens: tokens, max_chars: tokens, max_lines: few, at }),
-  clear: group({ enabled: flag, keep_results: few, except_tools: list(2, anyName), at }),
-  fold: group({ at }),
-  recap: group({ max_tokens: tokens, beside_summaries: flag }),
-  summary: group({
-    model: anyName,
-    mode: one('background', 'blocking', 'off'),
-    at,
-    max_tokens: tokens,
-    reasoning_tokens: tokens,
-    parameters: free,
-    min_savings_ratio: one(0, 0.3),
-    wait_ms: few,
-    concurrent: few,
-    system_prompt: one('{previous_summary}', 'Be brief.'),
-    user_prompt: one('{messages}', '$& $1 {messages} {previous_summary}'),
-  }),
-  overflow: group({
-    attempts: few,
-    min_recent: few,
-    hold_ms: few,
-    clamp_output: one('when_impossible', 'never'),
-  }),
-  recall: group({ enabled: flag, rounds: few }),
-  continuation: group({ max: few }),
-  observe: flag,
+/** What the schema does not say of some keys: what has to be there, or to begin so. */
+const meant: Readonly<Record<string, readonly unknown[]>> = {
+  extends: ['default', 'small-local', null],
+  upstream: [null],
+  url: ['http://h/v1', 'https://h:1/v1', 'http://[::1]:80/'],
+  origins: [['https://h', 'http://localhost:3000'], ['*'], []],
+  profiles: ['.'],
+  host: ['127.0.0.1', '::1'],
+  encrypt_key_env: ['A_KEY', null],
+  token_env: ['A_KEY', null],
+  key_env: ['A_KEY'],
+  key_file: [null],
+  api_key_file: [null],
 }
 
-const upstreamFields: Fields = {
-  url: one('http://h/v1', 'https://h:1/v1', 'http://[::1]:80/'),
-  api_key_env: variable,
-  headers: named(['x-a', 'x-b'], one('1', 'b')),
-  concurrency: few,
+/** What a file may say by its schema: as it is meant, or (`isOdd`) as anybody may write it. */
+function valueBy(schema: Schema, isOdd: boolean): fc.Arbitrary<unknown> {
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((each) => valueBy(each, isOdd)))
+  const { properties, additionalProperties: further, items, type } = schema
+  if (Array.isArray(type)) return fc.oneof(...type.map((each) => valueBy({ ...schema, type: each }, isOdd)))
+  if (properties !== undefined) return objectBy(properties, schema.required ?? [], isOdd)
+  if (type === 'array') return upTo(3, valueBy(items ?? {}, isOdd))
+  if (type === 'object')
+    return typeof further === 'object'
+      ? fc.dictionary(
+          leafOf(schema.propertyNames ?? { type: 'string' }).map(String),
+          valueBy(further, isOdd),
+          {
+            maxKeys: 2,
+          },
+        )
+      : isOdd
+        ? anything
+        : fc.constant({})
+  return isOdd ? anyOf([12, leafOf(schema)], wrong) : leafOf(schema)
 }
 
-const clientKey = { name: one('one'), key_env: variable, profiles: list(2, anyName), overrides: flag }
+function objectBy(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[],
+  isOdd: boolean,
+): fc.Arbitrary<unknown> {
+  const fields = Object.entries(properties).map(([key, schema]) => [
+    key,
+    meant[key] !== undefined && schema.pattern === undefined && !isOdd
+      ? fc.constantFrom(...meant[key])
+      : valueBy(schema, isOdd),
+  ])
+  const known = fc.record<Record<string, unknown>, string>(Object.fromEntries(fields), {
+    requiredKeys: [...required],
+  })
+  if (!isOdd) return known
+  const stray = fc.constantFrom(...Object.keys(properties), 'sumary', '__proto__', 'constructor', '')
+  const strayed = fc
+    .tuple(known, stray, anything)
+    .map(([some, key, value]) => Object.assign({}, some, { [key]: value }))
+  return anyOf([8, known], strayed, anything)
+}
 
-const settingsFields: Fields = {
-  host: one('127.0.0.1', '::1'),
-  port: few,
-  profiles: one('profiles', '.'),
-  log_level: one('debug', 'info', 'silent'),
-  upstreams: named(['default'], group(upstreamFields)),
-  client_keys: list(1, (isOdd) => fc.record(members(clientKey, isOdd))),
-  scope: group({ header: one('x-tenant') }),
-  cors: group({ origins: list(2, one('https://h', 'http://localhost:3000', '*')) }),
-  hosts: list(2, one('h', 'h.lan')),
-  limits: group({
-    body_mb: few,
-    bytes_in_flight_mb: one(100),
-    concurrent: few,
-    headers_s: few,
-    connect_s: few,
-    idle_s: few,
-  }),
-  drain: group({ delay_s: few, timeout_s: few }),
-  store: group({
-    url: one('memory:', 'sqlite:', 'sqlite:x', 'redis://h'),
-    ttl_days: few,
-    max_mb: few,
-    required: flag,
-    encrypt_key_env: variable,
-  }),
-  admin: group({
-    host: one('127.0.0.1'),
-    port: one(3654),
-    token_env: variable,
-    show_content: flag,
-    metrics: one('protected', 'open'),
-  }),
-  archive: group({ dir: anyName, mention: flag }),
-  usage: group({ in_streams: one('rewritten', 'never', 'always') }),
-  prices: free,
+function leafOf(schema: Schema): fc.Arbitrary<unknown> {
+  const { type, pattern = '', minimum, exclusiveMinimum = minimum, maximum = Infinity } = schema
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
+  if (schema.const !== undefined || type === undefined || type === 'null')
+    return fc.constant(schema.const ?? null)
+  if (type === 'boolean') return fc.boolean()
+  if (type === 'string')
+    return fc.constantFrom(...meantTexts.filter((text) => new RegExp(pattern, 'u').test(text)))
+  const fitting = numbers.filter(
+    (number) =>
+      number >= (exclusiveMinimum ?? 0) &&
+      number <= maximum &&
+      (type === 'number' || Number.isInteger(number)),
+  )
+  return fc.constantFrom(...fitting, ...(typeof schema.default === 'number' ? [schema.default] : []))
 }
 
 /**
@@ -224,9 +181,9 @@ const CHECKED_EACH = 200
 
 const oddFile = () =>
   anyOf(
-    [4, filesAt('profiles/odd.yaml', profileFields)],
-    [2, filesAt('profiles/default.yaml', profileFields)],
-    [3, filesAt('foldgate.yaml', settingsFields)],
+    [4, filesAt('profiles/odd.yaml', 'profile')],
+    [2, filesAt('profiles/default.yaml', 'profile')],
+    [3, filesAt('foldgate.yaml', 'settings')],
   )
 
 const conversation: fc.Arbitrary<readonly conversations.TestMessage[]> = fc.oneof(
@@ -285,6 +242,8 @@ function checkSize(
 ): void {
   const sent = Number(/;sent=<?(\d+)/.exec(counted)?.[1])
   if (window.tokens === 'auto' || trigger === 'off') return
+  // Where signs or digits are tokens by themselves, one of ours is less than one of the model's.
+  if (window.ratio === null && /apart|digits/.test(window.encoding)) return
   const whole = Math.min(window.tokens, window.max ?? Number.POSITIVE_INFINITY)
   // Own counts are those of the encoding; the budget is in the model's own tokens.
   const budget = whole - Math.min(window.output_reserve, Math.floor(whole / 2))
@@ -328,8 +287,9 @@ const wholes = [
 type OddFile = { readonly name: string; readonly bytes: Buffer }
 
 /** Files that are well written, that say odd things, that are damaged, or that are something else. */
-function filesAt(path: string, fields: Fields): fc.Arbitrary<OddFile> {
-  const content = anyOf([6, group(fields)(false)], [4, group(fields)(true)])
+function filesAt(path: string, kind: 'profile' | 'settings'): fc.Arbitrary<OddFile> {
+  const schema: Schema = JSON.parse(readFileSync(join(builtInDirectory, `${kind}.schema.json`), 'utf8'))
+  const content = anyOf([6, valueBy(schema, false)], [4, valueBy(schema, true)])
   // As YAML, or as the JSON that is YAML, too.
   const written = fc
     .tuple(content, fc.boolean(), damages(fragments, { intact: 3, most: 3 }))

@@ -12,7 +12,7 @@ import { fuzzTarget } from '../target.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMemoryStore } from '../../../../src/storage/memory-store.ts'
 import type { JournalName, NewJournalRow, Store, StoreEntry } from '../../../../src/storage/store.ts'
-import { anyOf, indexAt, place, texts } from '../arbitrary.ts'
+import { anyOf, indexAt, place, texts, withOtherField } from '../arbitrary.ts'
 import { anyCharacter } from '../../../support/any-character.ts'
 
 /** What lies in a store that was used. */
@@ -164,28 +164,6 @@ const others = [
     {"version":1e999}
   `,
 ]
-
-/** The same JSON with one of its fields, at any depth, replaced; the text as it is where it is no JSON. */
-function withOtherField(text: string, share: number, other: unknown): string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return text
-  }
-  const places: { readonly holder: object; readonly key: string }[] = []
-  const visit = (holder: object): void => {
-    for (const [key, inner] of Object.entries(holder)) {
-      places.push({ holder, key })
-      if (typeof inner === 'object' && inner !== null) visit(inner)
-    }
-  }
-  if (typeof value === 'object' && value !== null) visit(value)
-  const chosen = places[indexAt(places.length, share)]
-  if (chosen === undefined) return JSON.stringify(other)
-  Reflect.set(chosen.holder, chosen.key, other)
-  return JSON.stringify(value)
-}
 
 /**
  * A store whose contents were damaged: values and journal rows, encrypted ones too. Requests are answered all the same and
