@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
-import { anyOf, anyOr, damages, withSome, oneText, texts, upTo } from '../arbitrary.ts'
+import * as inMessages from '../../../support/messages/script.ts'
+import { responseEvents, responseOf, type ScriptedEnd } from '../../../support/responses/script.ts'
+import { anyOf, anyOr, damages, oneText, place, texts, upTo, withOtherField } from '../arbitrary.ts'
 import { openStage } from '../stage.ts'
 import { fuzzTarget, type FuzzTarget } from '../target.ts'
 import { connectRaw, requestOf } from '../wire/raw-exchange.ts'
@@ -26,226 +28,110 @@ const framings = {
 
 const oddValues = [null, '', 'a', [], {}, -1, 1e308, 2 ** 53, '\ud800', 'x'.repeat(100_000)]
 
-const odd = anyOr(...oddValues, ...texts`length ¦ stop ¦ end_turn ¦ completed`)
-const said = anyOf([5, fc.string({ unit: 'grapheme', maxLength: 12 })], odd)
-const count = anyOf([4, fc.nat({ max: 5_000 })], odd)
-const index = anyOf([5, fc.constantFrom(0, 1, 2)], fc.constantFrom(-1, 1e9), odd)
-const mostly = (weight: number, arbitrary: fc.Arbitrary<unknown>) => anyOf([weight, arbitrary], odd)
-const list = (most: number, one: fc.Arbitrary<unknown>) => mostly(8, upTo(most, one))
+/** What stands in another place of an answer than it should. */
+const odd = anyOr(
+  ...oddValues,
+  ...texts`
+    stop ¦ length ¦ end_turn ¦ max_tokens ¦ model_context_window_exceeded ¦ completed ¦ failed ¦ telepathy
+    recall_conversation ¦ {"query":"a"} ¦ {"search":"a"} ¦ context_length_exceeded
+    prompt is too long: 5000 tokens > 2000 maximum
+  `,
+)
 
 /** What a dialect answers, as streams of events and plainly: as it should be, of wrong types, in a wrong order. */
 type AnswerTexts = { readonly streamed: fc.Arbitrary<string>; readonly plain: fc.Arbitrary<string> }
-
-function plainOf(value: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
-  const others = ['', '{', 'null', '['.repeat(100_000), `"${'x'.repeat(1_500_000)}"`, '<html>busy</html>']
-  return anyOf([8, value.map((each) => JSON.stringify(each))], fc.constantFrom(...others))
-}
-
-function streamOf(event: fc.Arbitrary<string>, more: readonly string[]): fc.Arbitrary<string> {
-  const any = anyOf([6, event], fc.constantFrom(...oddEvents, ...more))
-  return upTo(12, any).map((events) => events.join(''))
-}
 
 const oddEvents = texts`
   data: [DONE]\n\n ¦ : comment\n\n ¦ \n\n\n ¦ event: error\ndata: {"error":{"message":"a"}}\n\n ¦ data\n\n
   id: 1\nretry: 0\n\n ¦ data: \n\n ¦ data: {"\n\n ¦ data: x\r\r ¦ \ufeffdata: 1\n\n ¦ event: ping\ndata: {}\n\n
   data: ${'x'.repeat(300_000)}\n\n ¦ data: ${'['.repeat(50_000)}\n\n ¦ ${'data: 1\n'.repeat(2_000)}
   data: [${'{},'.repeat(200_000)}{}]\n\n
+  event: error\ndata: {"error":{"code":"context_length_exceeded"}}\n\n
+  event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n
 `
 
-/** Events that say of what type they are, some of them by name, too. */
-const typed = (name: fc.Arbitrary<string>, members: fc.Arbitrary<object>): fc.Arbitrary<string> =>
-  fc.tuple(name, fc.boolean(), members).map(([type, isNamed, more]) => {
-    const data = JSON.stringify({ type, ...more })
-    return `${isNamed ? `event: ${type}\n` : ''}data: ${data}\n\n`
+/** Of good ones: some of the events with other values in them, in any order, or all as they come; and the same of a plain answer. */
+function textsOf(plain: object, events: readonly string[]): AnswerTexts {
+  const changes = upTo(3, fc.tuple(place, odd))
+  const changed = (json: string, all: readonly (readonly [number, unknown])[]): string =>
+    all.reduce((before, [at, other]) => withOtherField(before, at, other), json)
+  const event = fc.tuple(fc.constantFrom(...events), changes, fc.boolean()).map(([text, all, isNamed]) => {
+    const [, name = '', data = ''] = /^(event: .*\n)?data: (.*)\n\n$/.exec(text) ?? []
+    return `${isNamed ? name : ''}data: ${changed(data, all)}\n\n`
   })
+  const others = ['', '{', 'null', '['.repeat(100_000), `"${'x'.repeat(1_500_000)}"`, '<html>busy</html>']
+  const some = upTo(12, anyOf([6, event], fc.constantFrom(...oddEvents)))
+  return {
+    streamed: anyOf(
+      [3, some],
+      fc.tuple(fc.constant([...events]), some).map((all) => all.flat()),
+    ).map((all) => all.join('')),
+    plain: anyOf([8, changes.map((all) => changed(JSON.stringify(plain), all))], fc.constantFrom(...others)),
+  }
+}
+
+const said = 'The work goes on. '.repeat(3)
+const given = '{"search":"a"}'
 
 function chatTexts(): AnswerTexts {
-  const call = withSome({
-    index: mostly(1, fc.constantFrom(0, 1, -1, 1e9)),
-    id: said,
-    type: said,
-    function: withSome({
-      name: anyOf(fc.constant('recall_conversation'), said),
-      arguments: anyOf(fc.constant('{"query":"a"}'), said),
-    }),
+  const about = { id: 'c', created: 1, model: 'm' }
+  const recalling = { name: 'recall_conversation', arguments: given }
+  const calls = [{ index: 0, id: 'call_1', type: 'function', function: recalling }]
+  const all = { role: 'assistant', content: said, reasoning_content: said, tool_calls: calls }
+  const usage = { prompt_tokens: 100, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 64 } }
+  const whole = (kind: 'delta' | 'message', value: object, finish_reason: string | null) => ({
+    ...about,
+    choices: [{ index: 0, [kind]: value, finish_reason }],
   })
-  const message = withSome({
-    role: said,
-    content: said,
-    reasoning_content: said,
-    refusal: said,
-    tool_calls: anyOf(odd, upTo(3, call)),
-    function_call: odd,
-  })
-  const finish = fc.constantFrom(null, 'stop', 'length', 'tool_calls', 'content_filter')
-  const details = withSome({ cached_tokens: count })
-  const usage = withSome({
-    prompt_tokens: count,
-    completion_tokens: count,
-    total_tokens: count,
-    prompt_tokens_details: details,
-  })
-  const overflow =
-    "This model's maximum context length is 1000 tokens. However, your messages resulted in 5000 tokens."
-  const error = withSome({
-    message: anyOf(fc.constant(overflow), said),
-    type: said,
-    code: mostly(1, fc.constant('context_length_exceeded')),
-  })
-  const envelope = (kind: 'delta' | 'message') => {
-    const choice = withSome({
-      index: anyOf(fc.constant(0), count),
-      [kind]: mostly(8, message),
-      finish_reason: mostly(3, finish),
-    })
-    const choices = mostly(9, upTo(2, choice))
-    const whole = withSome({
-      id: said,
-      object: said,
-      created: count,
-      model: said,
-      choices,
-      usage: mostly(1, usage),
-    })
-    return anyOf([8, whole], fc.record({ error: mostly(1, error) }), odd)
-  }
-  const delta = envelope('delta')
-  const event = anyOf(
-    [6, delta.map((value) => `data: ${JSON.stringify(value)}\n\n`)],
-    delta.map((value) => `data:${JSON.stringify(value, null, 1).replaceAll('\n', '\ndata:')}\r\n\r\n`),
+  const chunks = [
+    ...Object.entries(all).map(([key, value]) => whole('delta', { [key]: value }, null)),
+    ...['stop', 'length', 'tool_calls'].map((finish) => whole('delta', {}, finish)),
+    { ...about, choices: [], usage },
+    { error: { message: 'a', type: 'invalid_request_error', code: 'context_length_exceeded' } },
+  ]
+  return textsOf(
+    { ...whole('message', all, 'stop'), usage },
+    chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`),
   )
-  return { streamed: streamOf(event, ['data: {"choices":[\n\n']), plain: plainOf(envelope('message')) }
 }
 
 function responseTexts(): AnswerTexts {
-  const part = withSome({
-    type: mostly(1, oneText`output_text ¦ refusal`),
-    text: said,
-    refusal: said,
-    annotations: odd,
-  })
-  const item = withSome({
-    type: mostly(8, oneText`message ¦ reasoning ¦ function_call ¦ web_search_call`),
-    id: mostly(5, oneText`a_1 ¦ a_2 ¦ a_3`),
-    role: fc.constantFrom('assistant', null),
-    status: said,
-    content: anyOf([3, upTo(2, part)], said),
-    call_id: said,
-    name: mostly(1, oneText`recall_conversation ¦ f`),
-    arguments: mostly(1, oneText`{"query":"a"} ¦ {"que ¦ {}`),
-    summary: odd,
-    encrypted_content: said,
-  })
-  const usage = withSome({
-    input_tokens: mostly(1, count),
-    output_tokens: fc.nat({ max: 99 }),
-    total_tokens: odd,
-  })
-  const overflow = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
-  const response = withSome({
-    id: said,
-    object: mostly(1, oneText`response ¦ response.compaction`),
-    status: mostly(1, oneText`completed ¦ incomplete ¦ failed ¦ in_progress`),
-    model: said,
-    incomplete_details: mostly(1, fc.constantFrom(null, { reason: 'max_output_tokens' })),
-    error: anyOf([3, fc.constant(null)], fc.constant(overflow), odd),
-    output: list(4, mostly(8, item)),
-    usage: mostly(1, usage),
-    store: fc.boolean(),
-    input_transformations: odd,
-  })
-  const name = oneText`
-    created ¦ in_progress ¦ completed ¦ incomplete ¦ failed ¦ output_item.added ¦ output_item.done ¦ content_part.added
-    content_part.done ¦ output_text.delta ¦ output_text.done ¦ refusal.delta ¦ function_call_arguments.delta
-    function_call_arguments.done ¦ reasoning_summary_text.delta ¦ telepathy.delta
-  `.map((each) => `response.${each}`)
-  const members = withSome({
-    sequence_number: index,
-    output_index: index,
-    content_index: index,
-    item_id: mostly(5, oneText`a_1 ¦ a_2`),
-    item: mostly(8, item),
-    part,
-    delta: said,
-    text: said,
-    arguments: said,
-    response: mostly(9, response),
-  })
-  const overflown = 'event: error\ndata: {"error":{"code":"context_length_exceeded"}}\n\n'
-  return { streamed: streamOf(typed(name, members), [overflown]), plain: plainOf(mostly(9, response)) }
+  const name = 'recall_conversation'
+  const output = [
+    { type: 'reasoning', id: 'a_1', summary: [], encrypted_content: 'gA' },
+    { type: 'message', id: 'a_2', role: 'assistant', content: [{ type: 'output_text', text: said }] },
+    { type: 'function_call', id: 'a_3', call_id: 'call_1', name, arguments: given },
+  ]
+  const usage = { promptTokens: 100, cachedTokens: 64, outputTokens: 9, reasoningTokens: 4 }
+  const body = { model: 'm', store: false }
+  const reply = (end: ScriptedEnd) => ({ id: 'resp_1', createdS: 1, body, output, end, usage, removed: [] })
+  const done = reply({ status: 'completed' })
+  const cut = reply({ status: 'incomplete', reason: 'max_output_tokens' })
+  const failed = reply({ status: 'failed', code: 'context_length_exceeded', message: 'a' })
+  return textsOf(responseOf(done, 'completed'), [
+    ...responseEvents(done),
+    ...[cut, failed].flatMap((each) => [...responseEvents(each)].slice(-1)),
+  ])
 }
 
 function messageTexts(): AnswerTexts {
-  const block = withSome({
-    type: mostly(
-      8,
-      oneText`text ¦ thinking ¦ redacted_thinking ¦ tool_use ¦ server_tool_use ¦ compaction ¦ telepathy`,
-    ),
-    id: mostly(5, oneText`toolu_1 ¦ toolu_2`),
-    text: said,
-    thinking: said,
-    signature: said,
-    data: said,
-    name: mostly(1, oneText`recall_conversation ¦ f`),
-    input: mostly(1, fc.constantFrom({}, { search: 'a' })),
-    citations: odd,
-    content: odd,
-  })
-  const iteration = fc.record({ type: oneText`message ¦ compaction`, input_tokens: odd })
-  const usage = withSome({
-    input_tokens: mostly(1, count),
-    cache_read_input_tokens: mostly(1, count),
-    cache_creation_input_tokens: odd,
-    output_tokens: fc.nat({ max: 99 }),
-    iterations: mostly(1, upTo(3, iteration)),
-  })
-  const reasons = oneText`end_turn ¦ max_tokens ¦ tool_use ¦ refusal ¦ pause_turn ¦ model_context_window_exceeded`
-  const reason = mostly(6, anyOf([6, reasons], fc.constant(null)))
-  const overflow = {
-    type: 'invalid_request_error',
-    message: 'prompt is too long: 5000 tokens > 2000 maximum',
+  const content = [
+    { type: 'thinking', thinking: said, signature: 'gA' },
+    { type: 'text', text: said },
+    { type: 'tool_use', id: 'toolu_1', name: 'recall_conversation', input: { search: 'a' } },
+    { type: 'compaction', content: said, signature: 'gA' },
+  ]
+  const usage = { promptTokens: 100, cache: { read: 64, written: { '5m': 8, '1h': 0 } }, outputTokens: 9 }
+  const reply = (stopReason: string): inMessages.WrittenReply => {
+    return { id: 'msg_1', body: { model: 'm' }, content, stopReason, usage, transformations: [] }
   }
-  const message = withSome({
-    id: said,
-    type: mostly(1, oneText`message ¦ error`),
-    role: fc.constantFrom('assistant', null),
-    model: said,
-    content: list(4, mostly(8, block)),
-    stop_reason: reason,
-    error: anyOf([3, fc.constant(null)], fc.constant(overflow), odd),
-    usage: mostly(1, usage),
-    input_transformations: odd,
-    diagnostics: odd,
-  })
-  const name = oneText`
-    message_start ¦ content_block_start ¦ content_block_delta ¦ content_block_stop ¦ message_delta ¦ message_stop ¦ ping
-    telepathy_delta
-  `
-  const delta = withSome({
-    type: oneText`
-      text_delta ¦ thinking_delta ¦ signature_delta ¦ input_json_delta ¦ citations_delta ¦ compaction_delta
-    `,
-    text: said,
-    thinking: said,
-    signature: said,
-    partial_json: anyOf(oneText`{"search": ¦ "a"} ¦ {}`, said),
-    citation: odd,
-    content: odd,
-    stop_reason: reason,
-    stop_sequence: odd,
-  })
-  const members = withSome({
-    index,
-    content_block: mostly(8, block),
-    delta: mostly(8, delta),
-    usage: mostly(1, usage),
-    message: mostly(9, message),
-  })
-  const more = texts`
-    event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n ¦ event: message_stop\ndata: {}\n\n
-  `
-  return { streamed: streamOf(typed(name, members), more), plain: plainOf(mostly(9, message)) }
+  const done = reply('end_turn')
+  return textsOf(inMessages.messageOf(done, 'whole'), [
+    ...inMessages.messageEvents(done),
+    ...['max_tokens', 'tool_use'].flatMap((reason) =>
+      [...inMessages.messageEvents(reply(reason))].slice(-2, -1),
+    ),
+  ])
 }
 
 /** Streams and plain answers: as they should be, damaged, huge, of wrong types, none at all. */
