@@ -1,6 +1,11 @@
 import * as fc from 'fast-check'
 import { spokenForms } from '../../../formats/responses/forms.ts'
 import { text as anyText } from '../../../support/arbitrary-conversation.ts'
+import * as inMessages from '../../../support/messages/living.ts'
+import { scriptedBlock } from '../../../support/messages/script.ts'
+import type { WireBlock } from '../../../support/messages/wire-block.ts'
+import * as inResponses from '../../../support/responses/living.ts'
+import { scriptedItem } from '../../../support/responses/script.ts'
 import { anyJson, anyOf, anyOr, damages, escaped, withSome, oneText, upTo } from '../arbitrary.ts'
 import { itemHistory, messageHistory, treatmentOf, type History } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
@@ -65,29 +70,19 @@ function itemsDialect(): Dialect {
     .map(([{ item, before, behind }, said]): Unit =>
       [before, item(said), behind].filter((each) => each !== undefined),
     )
-  /** Thoughts that a server has bound to what stands before them, and what they led to, with and without ids. */
-  const thoughtful = fc
-    .record({
-      number: fc.nat({ max: 9 }),
-      hasId: fc.boolean(),
-      bytes: fc.constantFrom(0, 40, 4_000),
-      led: fc.array(oneText`said ¦ called ¦ telepathy ¦ reasoning`, { minLength: 1, maxLength: 4 }),
-      said: anyText,
-    })
-    .map(({ number, hasId, bytes, led, said }): Unit => {
-      const named = (prefix: string): object => (hasId ? { id: `${prefix}_${number}` } : {})
-      const thought = { type: 'reasoning', ...named('rs'), summary: [], encrypted_content: 'g'.repeat(bytes) }
-      const outputs: object[] = []
-      const made = led.map((kind, index): object => {
-        if (kind === 'telepathy') return { type: 'telepathy', ...named('tp'), said }
-        if (kind === 'reasoning') return { ...thought, encrypted_content: 'h'.repeat(bytes) }
-        if (kind === 'said') return { ...named('msg'), ...saying('output_text', 'assistant', said) }
-        const call_id = `call_${number}_${index}`
-        outputs.push({ type: 'function_call_output', call_id, output: said })
-        return { type: 'function_call', ...named('fc'), call_id, name: 'read', arguments: '{"path":"a"}' }
-      })
-      const last = { type: 'message', role: 'assistant', content: 'Done.' }
-      return [thought, ...made, ...(outputs.length > 0 ? outputs.toReversed() : [last])]
+  /** A reply with thoughts that a server has bound to what stands before them, with and without ids, and what comes behind it. */
+  const lived = fc
+    .record({ number: fc.nat({ max: 9 }), seed: fc.nat(), hasId: fc.boolean(), bytes: sealedBytes })
+    .map(({ number, seed, hasId, bytes }): Unit => {
+      const roll = inResponses.diceOf(seed)
+      const making = {
+        idOf: (prefix: string) => `${prefix}_${number}`,
+        sealed: () => 'g'.repeat(bytes),
+        status: 'completed' as const,
+      }
+      const reply = inResponses.replyOf(roll, number).map((scripted) => scriptedItem(scripted, making))
+      const named = hasId ? reply : reply.map(({ id: _id, ...item }) => item)
+      return [...named, ...inResponses.behind(reply, roll, number)]
     })
   const marks = fc.constantFrom<Unit>(
     [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'g'.repeat(400) }],
@@ -111,8 +106,8 @@ function itemsDialect(): Dialect {
     execution: fc.constantFrom<unknown>('client', 'server', 1),
     caller: fc.constantFrom({ type: 'program' }, null),
   })
-  const good = anyOf([4, user], [6, form], [5, thoughtful], marks)
-  const units = unitsOf(good, brokenOf(anyOf(form, thoughtful)), anyOf(anyJson, wrong))
+  const good = anyOf([4, user], [6, form], [5, lived], marks)
+  const units = unitsOf(good, brokenOf(anyOf(form, lived)), anyOf(anyJson, wrong))
   /** Items that only the server has: what holds them is not touched. */
   const stateful = fc.constantFrom<Unit>([{ type: 'item_reference', id: 'msg_1' }], [{ id: 'msg_1' }])
   const held = fc.tuple(upTo(10, good), stateful).map(([before, one]) => [...before, one])
@@ -141,6 +136,9 @@ function itemsDialect(): Dialect {
   }
 }
 
+/** How much of a thought is sealed. */
+const sealedBytes = fc.constantFrom(0, 40, 4_000)
+
 const words = (said: string): object => ({ type: 'text', text: said })
 
 function blocksDialect(): Dialect {
@@ -157,57 +155,35 @@ function blocksDialect(): Dialect {
       return [{ role: 'user', content: [...before, { ...words(said), ...mark }, ...behind] }]
     })
   const reply = anyText.map((said): Unit => [{ role: 'assistant', content: said }])
-  const resultOf: Readonly<Record<string, (said: string) => object>> = {
-    text: (content) => ({ content }),
-    parts: (said) => ({ content: [words(said), words('The end.')] }),
-    image: (said) => ({ content: [words(said), image] }),
-    found: () => ({ content: [{ type: 'tool_reference', tool_name: 'deploy' }] }),
-    error: (content) => ({ content, is_error: true }),
-    none: () => ({}),
-  }
-  type Made = { readonly said: string; readonly id: string; readonly bytes: number }
-  const made: Readonly<Record<string, (made: Made) => object[]>> = {
-    called: ({ id, said }) => [
-      { type: 'tool_use', id, name: 'read', input: { path: 'a', why: said.slice(0, 2_000) } },
-    ],
-    searched: ({ id, bytes }) => {
-      const content = [{ type: 'web_search_result', url: 'u', encrypted_content: 'g'.repeat(bytes) }]
-      return [
-        { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
-        { type: 'web_search_tool_result', tool_use_id: id, content },
-      ]
-    },
-    thought: ({ said, bytes }) => [
-      { type: 'thinking', thinking: said.slice(0, 400), signature: 'g'.repeat(bytes) },
-    ],
-    plain: ({ said }) => [{ type: 'thinking', thinking: said.slice(0, 4_000) }],
-    secret: ({ bytes }) => [{ type: 'redacted_thinking', data: 'h'.repeat(bytes) }],
-    telepathy: ({ said }) => [{ type: 'telepathy', said: said.slice(0, 200) }],
-    said: ({ said }) => [words(said)],
-  }
-  /** Rounds of several calls, with thoughts of every kind before, between and behind, and words behind the results. */
+  /** What a result may hold beside what clients mostly send. */
+  const otherContent = fc.constantFrom(
+    null,
+    null,
+    [words('Seen.'), image],
+    [{ type: 'tool_reference', tool_name: 'deploy' }],
+  )
+  /** A reply with thoughts of every kind before, between and behind its calls, and what comes behind it. */
   const round = fc
     .record({
       number: fc.nat({ max: 9 }),
-      bytes: fc.constantFrom(0, 40, 4_000),
-      led: fc.array(fc.constantFrom('called', ...Object.keys(made)), { minLength: 1, maxLength: 5 }),
-      form: fc.constantFrom(...Object.keys(resultOf)),
-      rides: fc.boolean(),
+      seed: fc.nat(),
+      bytes: sealedBytes,
       mark: marked,
-      said: anyText,
+      other: otherContent,
     })
-    .map(({ number, bytes, led, form, rides, mark, said }): Unit => {
-      const ids = led.map((kind, index) => ({ kind, id: `toolu_${number}_${index}` }))
-      const content = ids.flatMap(({ kind, id }) => made[kind]?.({ said, id, bytes }) ?? [])
-      const called = ids.filter(({ kind }) => kind === 'called').toReversed()
-      if (called.length === 0) return [{ role: 'assistant', content: [...content, words('Done.')] }]
-      const results = called.map(({ id }) => {
-        return { type: 'tool_result', tool_use_id: id, ...resultOf[form]?.(said), ...mark }
-      })
-      const riding = rides ? [words('Wait.')] : []
+    .map(({ number, seed, bytes, mark, other }): Unit => {
+      const roll = inResponses.diceOf(seed)
+      const sign = () => 'g'.repeat(bytes)
+      const content = inMessages.replyOf(roll, number).map((scripted) => scriptedBlock(scripted, sign))
+      const sent = (block: WireBlock): object =>
+        block['type'] === 'tool_result'
+          ? { ...block, ...(other !== null && { content: other }), ...mark }
+          : block
       return [
         { role: 'assistant', content },
-        { role: 'user', content: [...results, ...riding] },
+        ...inMessages
+          .behind(content, roll, number)
+          .map(({ role, blocks: all }) => ({ role, content: all.map(sent) })),
       ]
     })
   const tool = { type: 'tool_reference', tool_name: 'deploy' }
