@@ -1,6 +1,6 @@
 import { median } from '../figures.ts'
 import { openConnection, type Connection } from '../load/load.ts'
-import { cpuMicroseconds } from '../subjects/process-figures.ts'
+import { cpuOf } from '../subjects/process-figures.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { untilQuiet } from '../subjects/until-quiet.ts'
 import type { GrowingConversation } from './growing-conversation.ts'
@@ -94,8 +94,4 @@ async function takeTurn(subject: Subject, connection: Connection, request: Buffe
   // core.
   if (subject.pid !== null) await untilQuiet(subject.pid)
   return totalMs
-}
-
-function cpuOf({ pid }: Subject): number | null {
-  return pid === null ? null : cpuMicroseconds(pid)
 }

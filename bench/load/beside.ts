@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { median } from '../figures.ts'
 import { PLAIN_MODEL } from './models.ts'
 import { openConnection, postOf, type Asked } from './load.ts'
@@ -50,7 +51,7 @@ export async function askBeside(origin: string, large: readonly Buffer[], pauseM
   const watching = (async () => {
     while (!done.signal.aborted) {
       addedMs.push((await askSmall()) - idleMs)
-      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (pauseMs > 0) await pause(pauseMs)
     }
   })()
   const [answers] = await Promise.all([asking, watching])

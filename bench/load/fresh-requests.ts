@@ -19,9 +19,7 @@ export function freshRequests(options: {
 }): (connection: number) => Buffer {
   const { path, body, headers, connections } = options
   const template = postOf(path, Buffer.from(body), headers)
-  const places: number[] = []
-  for (let at = template.indexOf(STAMP); at !== -1; at = template.indexOf(STAMP, at + STAMP.length))
-    places.push(at)
+  const places = placesOf(STAMP, template)
   const buffers = Array.from({ length: connections }, () => Buffer.from(template))
 
   return function nextRequest(connection) {
@@ -31,4 +29,12 @@ export function freshRequests(options: {
     for (const place of places) buffer.write(number, place, 'latin1')
     return buffer
   }
+}
+
+/** Where a stamp stands in a request. */
+export function placesOf(stamp: string, request: Buffer): readonly number[] {
+  const places: number[] = []
+  for (let at = request.indexOf(stamp); at !== -1; at = request.indexOf(stamp, at + stamp.length))
+    places.push(at)
+  return places
 }

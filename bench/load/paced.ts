@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { openConnection } from './load.ts'
 
 /** How one streamed answer arrived. */
@@ -72,12 +73,4 @@ export async function takeStream(ask: Ask, request: Buffer, chunks: number): Pro
     delaysMs: arrived.map((arrivedMs, index) => arrivedMs - (sent[index] ?? Number.NaN)),
     waited: arrived.filter((arrivedMs, index) => arrivedMs >= (sent[index + 1] ?? Infinity)).length,
   }
-}
-
-// --- internal ---
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
-  })
 }

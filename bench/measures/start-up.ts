@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { chatBody } from '../load/bodies.ts'
 import { freshRequests } from '../load/fresh-requests.ts'
 import { openConnection } from '../load/load.ts'
@@ -134,10 +135,4 @@ function rowOf(name: string, starts: readonly Start[]): string[] {
     cellOf(starts.map(({ idleMegabytes }) => idleMegabytes)),
     cellOf(starts.map(({ usedMegabytes }) => usedMegabytes)),
   ]
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
-  })
 }

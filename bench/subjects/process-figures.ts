@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Subject } from './subject.ts'
 
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
@@ -9,6 +10,11 @@ export function cpuMicroseconds(pid: number): number {
   // The name stands in parentheses and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000
+}
+
+/** The same of a subject; null where nothing stands between. */
+export function cpuOf({ pid }: Subject): number | null {
+  return pid === null ? null : cpuMicroseconds(pid)
 }
 
 /** Resident memory of a process, in megabytes. Linux only. */

@@ -1,7 +1,7 @@
 import { median, percentile } from '../../figures.ts'
 import { freshRequests } from '../../load/fresh-requests.ts'
 import { runLoad } from '../../load/load.ts'
-import { cpuMicroseconds } from '../../subjects/process-figures.ts'
+import { cpuOf } from '../../subjects/process-figures.ts'
 import type { Subject } from '../../subjects/subject.ts'
 import type { Scenario } from './scenarios.ts'
 
@@ -32,10 +32,4 @@ export async function takeSample(subject: Subject, scenario: Scenario, durationM
     slowMs: percentile(latenciesMs, 0.99),
     cpuMicroseconds: before === null || after === null ? null : (after - before) / count,
   }
-}
-
-// --- internal ---
-
-function cpuOf({ pid }: Subject): number | null {
-  return pid === null ? null : cpuMicroseconds(pid)
 }

@@ -1,11 +1,9 @@
 import { ownErrorCode } from '../../support/post-chat.ts'
 import type { LoopReport } from '../../support/watch-loop.ts'
 import { bodyOf, packed, type Attack } from './attack.ts'
-import type { NeighbourReport } from './post.ts'
+import { type NeighbourReport, post, type Posted } from './post.ts'
 
-import { post, type Posted } from './post.ts'
-import type { AttackedProgram, Window } from './target.ts'
-import { digestOf, MARK_HEADER } from './target.ts'
+import { type AttackedProgram, type Window, digestOf, MARK_HEADER } from './target.ts'
 
 /** One way in which an attack is made. */
 export type Manner = {

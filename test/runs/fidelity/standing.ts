@@ -159,7 +159,7 @@ export function keptText(original: string, shortened: string): KeptText {
  * The same for a text that stands inside a longer one, where messages were joined: its longest beginning that stands
  * there, and its longest end behind that.
  */
-export function keptInside(original: string, longer: string): KeptText {
+function keptInside(original: string, longer: string): KeptText {
   const head = original.slice(
     0,
     longest(original.length, (length) => longer.includes(original.slice(0, length))),

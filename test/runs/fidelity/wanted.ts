@@ -52,7 +52,7 @@ export function thingsOf(text: string): ReadonlySet<string> {
 }
 
 /** The runs of six words of a text, each written with single blanks. */
-export function runsOf(text: string): ReadonlySet<string> {
+function runsOf(text: string): ReadonlySet<string> {
   const words = text.split(/\s+/).filter((word) => word !== '')
   const runs = new Set<string>()
   for (let end = RUN_WORDS; end <= words.length; end += 1)

@@ -1,8 +1,7 @@
 import { classifyAnswer } from '../../support/chat-completions.ts'
-import { overflowCodes } from '../../../src/overflow/classify-error.ts'
+import { overflowCodes, overflowSignatures } from '../../../src/overflow/classify-error.ts'
 import { collectErrorFacts } from '../../../src/overflow/error-text.ts'
 import { createEventReader } from '../../../src/formats/event-reader.ts'
-import { overflowSignatures } from '../../../src/overflow/classify-error.ts'
 import { answerOfRecorded, type RecordedAnswer } from './expected.ts'
 
 /** How one provider's answers are taken where none of its wordings is known. */

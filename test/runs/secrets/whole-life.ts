@@ -9,14 +9,14 @@ import { longRun } from '../../support/conversations.ts'
 import { filesIn as everyFileIn } from '../../support/run-command.ts'
 import { output, serve } from '../../programs/program.ts'
 import {
+  scriptNames,
+  type ScriptName,
   allSecrets,
+  openStage,
   type AllSecrets,
   type Client,
   type Headers,
   type LifeOptions,
-  openStage,
-  type ScriptName,
-  scriptNames,
 } from './stage.ts'
 import type { Haystack } from './needles.ts'
 

@@ -2,11 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice } from '../../../src/commands/demo/dice.ts'
-import { startSoaked } from './program.ts'
+import { startSoaked, openFilesMax, vitalSigns } from './program.ts'
 import { startSoakUpstream } from './upstream.ts'
-import { openFilesMax, vitalSigns } from './program.ts'
-import { openVisitor } from './visits.ts'
-import { openVisits } from './visits.ts'
+import { openVisitor, openVisits } from './visits.ts'
 
 export type IdleReport = {
   readonly text: string

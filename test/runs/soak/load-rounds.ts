@@ -1,12 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDice, type Dice } from '../../../src/commands/demo/dice.ts'
 import type { FoldgateProgram } from '../../support/foldgate-program.ts'
-import { startSoaked } from './program.ts'
-import { liveMegabytes } from './program.ts'
+import { startSoaked, liveMegabytes, vitalSigns, type VitalSigns } from './program.ts'
 import { startSoakUpstream, SUMMARY_MODEL, type SoakUpstream } from './upstream.ts'
-import { vitalSigns, type VitalSigns } from './program.ts'
-import { openVisitor } from './visits.ts'
-import { openVisits, type Visits } from './visits.ts'
+import { openVisitor, openVisits, type Visits } from './visits.ts'
 
 /** What was seen at one moment. */
 export type Sample = VitalSigns & {
