@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../subjects/free-port.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { startProgram, type Started } from '../subjects/program.ts'
 
 const program = fileURLToPath(new URL('upstream-program.ts', import.meta.url))

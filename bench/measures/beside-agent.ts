@@ -45,11 +45,9 @@ export async function besideAgent(
       ],
     },
     check: checkOf(
-      {
-        id: 'beside-agent',
-        what: `CPU of a request in an agent's run in a window of ${WINDOW_TOKENS} tokens, against the other checkout`,
-        bound: { kind: 'at most', value: 0.7 },
-      },
+      'beside-agent',
+      `CPU of a request in an agent's run in a window of ${WINDOW_TOKENS} tokens, against the other checkout`,
+      { kind: 'at most', value: 0.7 },
       ratios,
     ),
   }

@@ -53,11 +53,9 @@ export function besideCheckout(path: string): Measure {
             ])
             checks.push(
               checkOf(
-                {
-                  id: `beside-${kind}-${id}`,
-                  what: `A ${kind} turn of a compacted conversation of ${name}, against the other checkout`,
-                  bound: { kind: 'at most', value: NO_WORSE },
-                },
+                `beside-${kind}-${id}`,
+                `A ${kind} turn of a compacted conversation of ${name}, against the other checkout`,
+                { kind: 'at most', value: NO_WORSE },
                 ratios,
               ),
             )

@@ -1,4 +1,5 @@
 import { bytesOfTokens, openConversation } from '../conversations/growing-conversation.ts'
+import { checkOf } from './check-of.ts'
 import { median, percentile, spreadOf } from '../figures.ts'
 import { askBeside, type Beside } from '../load/beside.ts'
 import type { Measure } from '../section.ts'
@@ -57,13 +58,12 @@ export const firstSight: Measure = {
         },
       ],
       checks: [
-        {
-          id: 'first-sight-delay',
-          what: 'The longest that a small request waits beside the first sight of 1,000,000 tokens, in milliseconds',
-          bound: { kind: 'at most', value: 50 },
-          value: median(longestMs),
-          spread: spreadOf(longestMs),
-        },
+        checkOf(
+          'first-sight-delay',
+          'The longest that a small request waits beside the first sight of 1,000,000 tokens, in milliseconds',
+          { kind: 'at most', value: 50 },
+          longestMs,
+        ),
       ],
     }
   },

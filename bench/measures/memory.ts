@@ -1,6 +1,7 @@
 import { openConversation } from '../conversations/growing-conversation.ts'
+import { checkOf } from './check-of.ts'
 import { stampedCopies } from '../conversations/stamped-copies.ts'
-import { median, spreadOf } from '../figures.ts'
+import { median } from '../figures.ts'
 import { askBeside } from '../load/beside.ts'
 import type { Check, Measure, MeasureOptions, Table } from '../section.ts'
 import { shown } from '../shown.ts'
@@ -172,20 +173,18 @@ function checksOf({ name, idEnd, rounds }: Measured): readonly Check[] {
   const inFlight = rounds.map(({ beforeMb, peakMb }) => (peakMb - beforeMb - LAST_BODIES_MB) / IN_FLIGHT_MB)
   const staying = rounds.map(({ beforeMb, afterMb }) => (afterMb - beforeMb) / CACHES_MB)
   return [
-    {
-      id: `memory-in-flight${idEnd}`,
-      what: `Memory that ${CONVERSATIONS} conversations of ${BODY_MB} MB in flight, ${name}, take beyond the last bodies, against their bytes`,
-      bound: { kind: 'at most', value: 1.5 },
-      value: median(inFlight),
-      spread: spreadOf(inFlight),
-    },
-    {
-      id: `memory-after${idEnd}`,
-      what: `Memory that is still taken 10 s after they were answered (${name}), against the bounds of all caches`,
-      bound: { kind: 'at most', value: 1.3 },
-      value: median(staying),
-      spread: spreadOf(staying),
-    },
+    checkOf(
+      `memory-in-flight${idEnd}`,
+      `Memory that ${CONVERSATIONS} conversations of ${BODY_MB} MB in flight, ${name}, take beyond the last bodies, against their bytes`,
+      { kind: 'at most', value: 1.5 },
+      inFlight,
+    ),
+    checkOf(
+      `memory-after${idEnd}`,
+      `Memory that is still taken 10 s after they were answered (${name}), against the bounds of all caches`,
+      { kind: 'at most', value: 1.3 },
+      staying,
+    ),
   ]
 }
 

@@ -173,68 +173,52 @@ function checksOf(rounds: readonly Round[]): Check[] {
   const toPortkey = { of: 'Foldgate', to: 'Portkey' }
   return [
     checkOf(
-      {
-        id: 'relay-throughput',
-        what: 'requests/s over those of the minimal relay (unread, 2 kB, 32 connections)',
-        bound: { kind: 'at least', value: 0.95 },
-      },
+      'relay-throughput',
+      'requests/s over those of the minimal relay (unread, 2 kB, 32 connections)',
+      { kind: 'at least', value: 0.95 },
       ratios('unread', toMinimal, throughput),
     ),
     checkOf(
-      {
-        id: 'relay-portkey',
-        what: 'requests/s over those of Portkey (unread, 2 kB, 32 connections)',
-        bound: { kind: 'at least', value: 7 },
-      },
+      'relay-portkey',
+      'requests/s over those of Portkey (unread, 2 kB, 32 connections)',
+      { kind: 'at least', value: 7 },
       ratios('unread', toPortkey, throughput),
     ),
     checkOf(
-      {
-        id: 'chat-portkey',
-        what: 'requests/s over those of Portkey (chat, 2 kB, 32 connections)',
-        bound: { kind: 'at least', value: 4.75 },
-      },
+      'chat-portkey',
+      'requests/s over those of Portkey (chat, 2 kB, 32 connections)',
+      { kind: 'at least', value: 4.75 },
       ratios('chat', toPortkey, throughput),
     ),
     checkOf(
-      {
-        id: 'chat-throughput',
-        what: 'requests/s over those of the minimal relay (chat, 2 kB, 32 connections)',
-        bound: { kind: 'at least', value: 0.6 },
-      },
+      'chat-throughput',
+      'requests/s over those of the minimal relay (chat, 2 kB, 32 connections)',
+      { kind: 'at least', value: 0.6 },
       ratios('chat', toMinimal, throughput),
     ),
     checkOf(
-      {
-        id: 'relay-latency',
-        what: 'added median latency over that of the minimal relay (unread, 2 kB, 1 connection)',
-        bound: { kind: 'at most', value: 1.1 },
-      },
+      'relay-latency',
+      'added median latency over that of the minimal relay (unread, 2 kB, 1 connection)',
+      { kind: 'at most', value: 1.1 },
       small('unread', 1).flatMap((scenario) => addedRatiosOf(rounds, scenario, toMinimal)),
     ),
     checkOf(
-      {
-        id: 'relay-cpu',
-        what: 'CPU per request over that of the minimal relay (unread, 2 kB, 32 connections)',
-        bound: { kind: 'at most', value: 1.3 },
-      },
+      'relay-cpu',
+      'CPU per request over that of the minimal relay (unread, 2 kB, 32 connections)',
+      { kind: 'at most', value: 1.3 },
       ratios('unread', toMinimal, cpu),
     ),
     checkOf(
-      {
-        id: 'chat-cpu',
-        what: 'CPU per request over that of a minimal relay that buffers (chat, 2 kB, 32 connections)',
-        bound: { kind: 'at most', value: 2.5 },
-      },
+      'chat-cpu',
+      'CPU per request over that of a minimal relay that buffers (chat, 2 kB, 32 connections)',
+      { kind: 'at most', value: 2.5 },
       ratios('chat', { of: 'Foldgate', to: BUFFERED }, cpu),
     ),
     ...(['response', 'message'] as const).map((kind) =>
       checkOf(
-        {
-          id: `${kind}-cpu`,
-          what: `CPU per request over that of a chat (${kind}, 2 kB, 32 connections)`,
-          bound: { kind: 'at most', value: 1.1 },
-        },
+        `${kind}-cpu`,
+        `CPU per request over that of a chat (${kind}, 2 kB, 32 connections)`,
+        { kind: 'at most', value: 1.1 },
         overChat(rounds, kind),
       ),
     ),

@@ -117,11 +117,9 @@ function sectionOf(starts: readonly Start[], effort: Effort): Section {
     ],
     checks: [
       checkOf(
-        {
-          id: 'idle-memory',
-          what: 'resident memory of an idle process, in MB',
-          bound: { kind: 'at most', value: 90 },
-        },
+        'idle-memory',
+        'resident memory of an idle process, in MB',
+        { kind: 'at most', value: 90 },
         foldgate.map(({ idleMegabytes }) => idleMegabytes),
       ),
     ],

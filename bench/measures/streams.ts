@@ -149,11 +149,9 @@ function checksOf(scenarios: readonly StreamScenario[], rounds: readonly Round[]
   const waited = valuesOf(rounds, paced, 'Foldgate', (figures) => figures.waited)
   return [
     checkOf(
-      {
-        id: 'stream-first-byte',
-        what: 'added median time to first byte over that of a minimal relay that buffers (1 stream)',
-        bound: { kind: 'at most', value: 1.4 },
-      },
+      'stream-first-byte',
+      'added median time to first byte over that of a minimal relay that buffers (1 stream)',
+      { kind: 'at most', value: 1.4 },
       rounds.flatMap((round) => addedRatioOf(round, short)),
     ),
     {

@@ -1,4 +1,5 @@
 import type { Measure } from '../section.ts'
+import { direct } from '../subjects/direct.ts'
 import { startMinimalRelay } from '../subjects/minimal-relay.ts'
 import { startParseHashStringify } from '../subjects/parse-hash-stringify.ts'
 import { byGrowth } from './warm/by-growth.ts'
@@ -12,14 +13,7 @@ export const warmTurns: Measure = {
   run: async (options) => {
     const { upstreamOrigin } = options
     const subjects: WarmSubjects = {
-      direct: {
-        name: 'direct',
-        origin: upstreamOrigin,
-        pid: null,
-        headers: {},
-        startMs: null,
-        stop: async () => {},
-      },
+      direct: direct(upstreamOrigin),
       buffered: await startMinimalRelay(upstreamOrigin, true),
       parsing: await startParseHashStringify(upstreamOrigin),
       inMemory: await startCompactingFoldgate(upstreamOrigin, { store: 'memory:' }),

@@ -1,4 +1,5 @@
 import { Tiktoken } from 'js-tiktoken/lite'
+import { checkOf } from './check-of.ts'
 import ranksOfO200k from 'js-tiktoken/ranks/o200k_base'
 import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { createReferenceCounter } from '../conversations/reference-counter.ts'
@@ -79,13 +80,12 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
       },
     ],
     checks: [
-      {
-        id: 'worst-texts',
-        what: `Counting 1 MB each of ${[...boundedTexts].join(', ')}, together, in milliseconds`,
-        bound: { kind: 'at most', value: 1_000 },
-        value: median(totalsMs),
-        spread: spreadOf(totalsMs),
-      },
+      checkOf(
+        'worst-texts',
+        `Counting 1 MB each of ${[...boundedTexts].join(', ')}, together, in milliseconds`,
+        { kind: 'at most', value: 1_000 },
+        totalsMs,
+      ),
       {
         id: 'worst-texts-exact',
         what: `Texts of ${texts.length} that are counted otherwise than by the two others, by more than half a percent`,

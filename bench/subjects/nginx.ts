@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { startProgram } from './program.ts'
 import type { Subject } from './subject.ts'
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { startProgram } from './program.ts'
 import type { Subject } from './subject.ts'
 

@@ -3,6 +3,7 @@ import {
   openConversation,
   USUAL_ROUND_BYTES,
 } from '../../conversations/growing-conversation.ts'
+import { checkOf } from '../check-of.ts'
 import { makeKnown, takeTurns } from '../../conversations/turns.ts'
 import { median, slopeOf, spreadOf } from '../../figures.ts'
 import type { Check, MeasureOptions, Table } from '../../section.ts'
@@ -54,13 +55,12 @@ export async function byGrowth(
   const ratios = foldgateSlopes.map((slope, index) => slope / (bufferedSlopes[index] ?? Number.NaN))
   return {
     tables: [costTable(rounds, compared), slopeTable(slopes, compared)],
-    check: {
-      id: 'warm-slope',
-      what: `How a warm turn's time grows with the conversation, up to 1,000,000 tokens, against passing it on buffered`,
-      bound: { kind: 'at most', value: 1.2 },
-      value: median(ratios),
-      spread: spreadOf(ratios),
-    },
+    check: checkOf(
+      'warm-slope',
+      `How a warm turn's time grows with the conversation, up to 1,000,000 tokens, against passing it on buffered`,
+      { kind: 'at most', value: 1.2 },
+      ratios,
+    ),
   }
 }
 

@@ -1,4 +1,5 @@
 import { openConversation, type GrowingOptions } from '../../conversations/growing-conversation.ts'
+import { checkOf } from '../check-of.ts'
 import { makeKnown, takeTurns, type Turns } from '../../conversations/turns.ts'
 import { median, spreadOf } from '../../figures.ts'
 import type { Check, MeasureOptions, Table } from '../../section.ts'
@@ -83,20 +84,18 @@ export async function bySize(
     const { check } = size
     if (check === null) continue
     checks.push(
-      {
-        id: `warm-${check.id}`,
-        what: `A warm turn of a compacted conversation of ${size.name}, against passing it on buffered`,
-        bound: { kind: 'at most', value: check.most },
-        value: median(ratios(buffered)),
-        spread: spreadOf(ratios(buffered)),
-      },
-      {
-        id: `warm-parse-${check.id}`,
-        what: `The same at ${size.name}, against parsing, hashing every message and stringifying`,
-        bound: { kind: 'at most', value: ONE_SEVENTH },
-        value: median(ratios(parsing)),
-        spread: spreadOf(ratios(parsing)),
-      },
+      checkOf(
+        `warm-${check.id}`,
+        `A warm turn of a compacted conversation of ${size.name}, against passing it on buffered`,
+        { kind: 'at most', value: check.most },
+        ratios(buffered),
+      ),
+      checkOf(
+        `warm-parse-${check.id}`,
+        `The same at ${size.name}, against parsing, hashing every message and stringifying`,
+        { kind: 'at most', value: ONE_SEVENTH },
+        ratios(parsing),
+      ),
     )
   }
   return { table: { caption: 'A warm turn by size', columns, rows }, checks }
