@@ -130,11 +130,7 @@ async function walkFoldgate(windowTokens: number, strategy = 'truncate') {
 }
 
 /** A sender of these messages at each request, all of which are called errors. */
-function walkSending(
-  sentAt: (point: number) => readonly RawMessage[],
-  sending: Recording = recording,
-  options: Pick<Parameters<typeof walkConversation>[0], 'isFirstLeftOut' | 'onView'> = {},
-) {
+function walkSending(sentAt: (point: number) => readonly RawMessage[], sending: Recording = recording) {
   const sender: Sender = {
     send: async (point) => {
       const rawMessages = sentAt(point).map(({ text }) => text)
@@ -142,7 +138,7 @@ function walkSending(
     },
     close: async () => {},
   }
-  return walk(sending, sender, 8000, options)
+  return walk(sending, sender, 8000)
 }
 
 /** Rounds of so many words, by a real count. */
@@ -162,19 +158,14 @@ async function walkLived(dialect: RunDialect, windowTokens: number, reasoningTok
     dialect === 'chat-completions'
       ? await openFoldgateSender(asked)
       : await openLivedSender({ ...asked, dialect, reasoningTokens })
-  return walk(lived, sender, windowTokens, { count: countTokens })
+  return walk(lived, sender, windowTokens, countTokens)
 }
 
-async function walk(
-  walked: Recording,
-  sender: Sender,
-  windowTokens: number,
-  options: Partial<Parameters<typeof walkConversation>[0]> = {},
-) {
+async function walk(walked: Recording, sender: Sender, windowTokens: number, by = count) {
   const room = roomOf(windowTokens)
-  const inputAt = openPolicyInput(walked, room, options.count ?? count)
+  const inputAt = openPolicyInput(walked, room, by)
   try {
-    return await walkConversation({ recording: walked, sender, room, inputAt, count, ...options })
+    return await walkConversation({ recording: walked, sender, room, inputAt, count: by })
   } finally {
     await sender.close()
   }

@@ -50,11 +50,12 @@ const oddEvents = texts`
   event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n
 `
 
+const changed = (json: string, all: readonly (readonly [number, unknown])[]): string =>
+  all.reduce((before, [at, other]) => withOtherField(before, at, other), json)
+
 /** Of good ones: some of the events with other values in them, in any order, or all as they come; and the same of a plain answer. */
 function textsOf(plain: object, events: readonly string[]): AnswerTexts {
   const changes = upTo(3, fc.tuple(place, odd))
-  const changed = (json: string, all: readonly (readonly [number, unknown])[]): string =>
-    all.reduce((before, [at, other]) => withOtherField(before, at, other), json)
   const event = fc.tuple(fc.constantFrom(...events), changes, fc.boolean()).map(([text, all, isNamed]) => {
     const [, name = '', data = ''] = /^(event: .*\n)?data: (.*)\n\n$/.exec(text) ?? []
     return `${isNamed ? name : ''}data: ${changed(data, all)}\n\n`
@@ -71,11 +72,11 @@ function textsOf(plain: object, events: readonly string[]): AnswerTexts {
 }
 
 const said = 'The work goes on. '.repeat(3)
-const given = '{"search":"a"}'
+const searchInput = '{"search":"a"}'
 
 function chatTexts(): AnswerTexts {
   const about = { id: 'c', created: 1, model: 'm' }
-  const recalling = { name: 'recall_conversation', arguments: given }
+  const recalling = { name: 'recall_conversation', arguments: searchInput }
   const calls = [{ index: 0, id: 'call_1', type: 'function', function: recalling }]
   const all = { role: 'assistant', content: said, reasoning_content: said, tool_calls: calls }
   const usage = { prompt_tokens: 100, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 64 } }
@@ -100,7 +101,7 @@ function responseTexts(): AnswerTexts {
   const output = [
     { type: 'reasoning', id: 'a_1', summary: [], encrypted_content: 'gA' },
     { type: 'message', id: 'a_2', role: 'assistant', content: [{ type: 'output_text', text: said }] },
-    { type: 'function_call', id: 'a_3', call_id: 'call_1', name, arguments: given },
+    { type: 'function_call', id: 'a_3', call_id: 'call_1', name, arguments: searchInput },
   ]
   const usage = { promptTokens: 100, cachedTokens: 64, outputTokens: 9, reasoningTokens: 4 }
   const body = { model: 'm', store: false }
