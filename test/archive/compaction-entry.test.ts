@@ -189,33 +189,12 @@ describe('an entry', () => {
     expect(file).not.toContain('You repair programs.')
   })
 
-  test('of a compaction that folds nothing holds the results that it cleared', () => {
-    const clearing = policyOf({ keep: { recent_messages: 2 }, preview: { threshold_tokens: 100_000 } })
-    const run = subjectOf([system('You repair programs.'), user('The task.'), ...rounds('b', 8, 500)])
-    const { compaction: made } = sent(run, { policy: clearing, budgetTokens: 4000, newest: null })
-    expect([made?.fold, made?.cleared.slice(0, 2)]).toEqual([null, [3, 5]])
-    const entries = made === null ? '' : fileAfter(run, clearing, made)
-    expect(numbersIn(entries)).toEqual(new Set([null, ...(made?.cleared ?? [])]))
-    expect(entries).toContain('## #3 result of read_file\n\n```\nresult of b0: and the words')
-  })
-
   // Its calls were left out: only those of an assistant are read.
   test('holds a message of an unknown role as it came', () => {
     const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
     const unknown = subjectOf([user('The task.'), odd, ...rounds('b', 8, 500)])
     const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
     expect(fileAfter(unknown, policy, compactionOf(unknown))).toContain(as)
-  })
-
-  test('is not written twice, and a second one holds only what is new', () => {
-    expect(fileAfter(subject, policy, compaction, file)).toBe(file)
-    const longer = subjectOf([...messages, ...rounds('c', 8, 500)])
-    const grown = fileAfter(longer, policy, compactionOf(longer, compaction), file)
-    expect(grown.startsWith(file)).toBe(true)
-    const [first, second] = [readArchive(file), readArchive(grown.slice(file.length))]
-    const numbers = new Set(first.map(({ number }) => number))
-    expect(second.filter(({ number }) => number !== null && numbers.has(number))).toEqual([])
-    expect(second.length).toBeGreaterThan(4)
   })
 
   test('holds the summaries that are new in it', () => {

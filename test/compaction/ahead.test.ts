@@ -7,7 +7,7 @@ import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight, compact } from '../support/compacted.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { subjectOf, viewTexts } from '../support/subject.ts'
-import { assistant, prose, rawOf, rounds, system, user } from './sending.ts'
+import { prose, rounds, user } from './sending.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
@@ -58,13 +58,6 @@ function firstCount(holds: (count: number) => boolean): number {
 
 const isDue = (messages: readonly object[]): boolean => sent(messages, null, null).compaction !== null
 
-/** A conversation with as many further rounds as make its first compaction due at its end, and the fold of that. */
-function untilDue(...begun: readonly object[]) {
-  const grown = (count: number): readonly object[] => [...begun, ...rounds('z', count, 200)]
-  const messages = grown(firstCount((count) => isDue(grown(count))))
-  return { messages, fold: ahead(messages, { due: 'trigger' }) }
-}
-
 const asked = run(firstCount((count) => ahead(run(count)) !== null))
 const dueAt = firstCount((count) => isDue(run(count)))
 const due = run(dueAt)
@@ -86,15 +79,6 @@ describe('a fold that is planned ahead', () => {
     expect(ahead(asked, {}, createMadeCache({ bytesMax: 10 }))).toEqual(ahead(asked))
   })
 
-  test('is the frontier that its compaction takes, when the view has grown up to the trigger', () => {
-    const frontier = ahead(asked)?.frontier
-    expect(summarised.compaction?.fold?.frontier).toBe(frontier)
-    expect(summarised.view.standIns).toEqual({ summaries: 1, recaps: 0 })
-    expect(summarised.contents[1]).toContain(done)
-    // Nothing of the tail was touched.
-    expect(summarised.contents.slice(2)).toEqual(rawOf(due.slice(frontier)))
-  })
-
   test('goes on from the summary that stands: it is replaced, and weighs what it weighs', () => {
     const { compaction } = summarised
     const standing = compaction?.fold?.summaries[0]?.tokens ?? 0
@@ -113,33 +97,6 @@ describe('a fold that is planned ahead', () => {
     expect(ahead(due, { compaction })).toMatchObject({ frontier, ranges: [{ start: 0, end: frontier }] })
     // Of what is there already nothing more is asked.
     expect(ahead(due, { compaction: summarised.compaction })).toBeNull()
-  })
-
-  test('has two ranges where it passes the latest user message, none of which holds that message', () => {
-    const begun = [task, ...rounds('a', 3, 200), assistant('Done.')]
-    const second = user(prose('The second', 40))
-    const { messages, fold } = untilDue(...begun, second)
-    expect(fold?.ranges).toMatchObject([
-      { start: 0, end: begun.length },
-      { start: begun.length + 1, end: fold?.frontier },
-    ])
-    const { contents } = sentWith(messages, fold, 'The first part.', 'The second part.')
-    expect(contents.flatMap((text, at) => (text.includes('conversation-summary') ? [at] : []))).toEqual([
-      1, 3,
-    ])
-    expect(contents[2]).toBe(JSON.stringify(second))
-    // A summary that is not there leaves a recap in its place, beside one that is.
-    const onlySecond = sentWith(messages, fold, null, 'The second part.')
-    expect(onlySecond.view.standIns).toEqual({ summaries: 1, recaps: 1 })
-    expect(onlySecond.contents.join('\n')).toMatch(/<conversation-recap>[^]*Done\.[^]*<conversation-summary>/)
-  })
-
-  test('system messages in the middle are quoted in the summary, each distinct one once, newest first', () => {
-    const [one, two] = ['one', 'two'].map((name) => system(`Rule ${name}.`))
-    const first = [task, ...rounds('a', 2, 200), one ?? {}, ...rounds('b', 2, 200), two ?? {}]
-    const { messages, fold } = untilDue(...first, ...rounds('c', 1, 200), one ?? {})
-    const summary = sentWith(messages, fold, 'What was done.').contents[1] ?? ''
-    expect(summary.match(/Rule \w+\./g)).toEqual(['Rule one.', 'Rule two.'])
   })
 
   // A summary that was too long left a recap at its own frontier, which freed too little to be a compaction: then there was

@@ -4,7 +4,6 @@ import type { Compacted } from '../../src/compaction/compact.ts'
 import { callOf, isTalk, type Subject, toolNameOf } from '../../src/compaction/history/subject.ts'
 import { finish } from '../../src/json/source.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { templateFits } from '../../src/compaction/plan/frontier.ts'
 import { mentionsIn } from '../../src/compaction/recap/names.ts'
 import { type UserMessage, userMessages } from '../../src/compaction/recap/user/user-words.ts'
 import { fitting } from '../../src/pipeline/records/records.ts'
@@ -154,20 +153,6 @@ describe('a history whose replies stand in pieces', () => {
       expect(found.compaction?.fold?.kept.length).toBeGreaterThan(2)
       expect(found.compaction).toEqual(placed(expected.compaction, split))
       expect(fitting(found.compaction, split.subject)).toBe(found.compaction)
-    }
-  })
-
-  test('takes the cuts of a strict template like one of whole messages', () => {
-    // A user who speaks behind results finds no reply of the model's between.
-    const interrupted = chat.filter(
-      ({ role }, index) => role !== 'assistant' || chat[index + 1]?.role === 'tool',
-    )
-    for (const history of [chat, interrupted]) {
-      const whole = subjectOf(history)
-      const { subject, placeOf } = splitReplies(history)
-      const found = templateFits(subject, subject.messages.length)
-      const expected = templateFits(whole, history.length)
-      expect(history.map((_, index) => found[placeOf[index] ?? 0])).toEqual(expected)
     }
   })
 

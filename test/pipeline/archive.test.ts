@@ -2,16 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import { adminPlace, askAdmin, deleteConversation } from '../admin/ask-admin.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
-import { completion, fakeUpstream, overflow, type Script } from '../support/fake-upstream.ts'
-import { startFoldgate } from '../support/foldgate.ts'
+import { completion, overflow, type Script } from '../support/fake-upstream.ts'
 import { standWith } from '../support/stand.ts'
 import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
-import { keptOpen, summaryStand, type SummaryStandOptions } from './summaries/summary-stand.ts'
+import { summaryStand, type SummaryStandOptions } from './summaries/summary-stand.ts'
 import { summariesIn } from './summaries/growing-agent.ts'
 
 // A target of its own is gone down to, also where clearing would be enough: more is lost then, and kept.
@@ -206,26 +204,6 @@ describe('with archive.dir', () => {
     expect(explained.status).toBe(200)
     expect(existsSync(dir)).toBe(false)
   })
-
-  // Its compactions are on record, and the file of the first replica is out of reach: nothing was missing in the records.
-  test('a replica with a folder of its own comes to hold all of it at its next compaction', async () => {
-    const [one, two] = [await archivePlace(), await archivePlace()]
-    const store = keptOpen(openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }))
-    await using upstream = await fakeUpstream(completion('fine'))
-    const options = { upstream: upstream.url, profile: unrendered, store }
-    const first = await startFoldgate({ ...options, settings: one.settings })
-    const second = await startFoldgate({ ...options, settings: two.settings })
-    let reply = await postChat(first.url, chatOf(longRun(18, 11, 0.5)))
-    for (const messages of [...growing(run)].slice(18)) {
-      reply = await postChat(second.url, chatOf(messages))
-    }
-    const file = await fileOf(two.dir, conversationOf(reply))
-    const missing = missingIn(run, rawMessages(upstream.requests.at(-1)))
-    expect(missing.length).toBeGreaterThan(20)
-    expect(unkept(run, missing, file)).toEqual([])
-    await first.close()
-    await second.close()
-  })
 })
 
 /** Requests of an agent whose conversation is summarised ahead of need, and what its upstream received. */
@@ -272,12 +250,6 @@ describe('with summaries', () => {
   test('it does not where it is off, and the upstream receives the same as without an archive', async () => {
     const { settings } = await archivePlace()
     expect(received(await summarised({ settings }))).toEqual(received(await unarchived))
-  })
-
-  test('where messages can be read back by their names, it says which they were', async () => {
-    const { turns } = await summarised({ profile: { recall: { enabled: true } } })
-    const [last = ''] = summariesIn(turns.at(-1) ?? { received: [] })
-    expect(last.split('\n')[2]).toMatch(/^These were messages #2 to #\d+\.$/)
   })
 
   test('where nothing can be written, the upstream receives the same as without an archive', async () => {

@@ -76,16 +76,6 @@ describe('a turn that was broken off, whose calls no upstream forgives', () => {
     expect(bodiesOf(at)).toEqual([JSON.stringify(chatOf(mended))])
   })
 
-  test('is counted in the log, without a word of it', async () => {
-    await using at = await standWith(judge, { profile: repair })
-    await postChat(at.url, chatOf([user('PLANTED-SECRET'), ...aborted]))
-    const lines = at.foldgate.log.filter((line) => line.includes('a conversation was repaired'))
-    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-      { level: 'debug', answered: 1, paired: 0, orphans: 0, emptied: 0 },
-    ])
-    expect(at.foldgate.log.join('')).not.toContain('PLANTED-SECRET')
-  })
-
   test("keeps every byte but for what was put in, and the body's coding is taken off with it", async () => {
     const body = String.raw`{ "seed":1e2,"messages" :[ {"content": "\u0041" , "role":"user"} ,
       {"tool_calls":[{"id":"a"}],"role":"assistant","z":1.0}
@@ -223,15 +213,6 @@ describe('a long run with lost, repeated and late results', () => {
     expect([...actions]).toEqual(['relayed', 'compacted;reason=repair', 'compacted'])
     expect(compactions).toBeGreaterThan(1)
     expect(compactions).toBeLessThan(15)
-  })
-
-  test('comes out the same on a replica that has never seen it (P6)', async () => {
-    const messages = [...batteredRun(24), user('And now?')]
-    await using warm = await standWith(completion('fine'), { profile: smallWindow })
-    for (const some of growing(messages)) await postChat(warm.url, chatOf(some))
-    await using cold = await standWith(completion('fine'), { profile: smallWindow })
-    await postChat(cold.url, chatOf(messages))
-    expect(bodiesOf(cold).at(-1)).toBe(bodiesOf(warm).at(-1))
   })
 })
 

@@ -44,14 +44,6 @@ const brokenIn = (raw: readonly string[]) =>
 const startsWith = (longer: readonly string[], shorter: readonly string[]): boolean =>
   shorter.every((text, index) => longer[index] === text)
 
-/** A cache mark on one message, and reasoning on the newest. */
-const marked = (messages: readonly TestMessage[], mark: number): TestMessage[] =>
-  messages.map((message, index) => ({
-    ...message,
-    ...(index === mark ? { cache_control: { type: 'ephemeral' } } : {}),
-    ...(message.role === 'assistant' && index > messages.length - 4 ? { reasoning_content: 'hm' } : {}),
-  }))
-
 test('of a long run what was sent grows only at its end between compactions, which are few (P5), valid (P3) and fit (P7)', async () => {
   await using at = await stand()
   let before: readonly string[] = []
@@ -76,25 +68,6 @@ test('of a long run what was sent grows only at its end between compactions, whi
   expect(compactions).toBeGreaterThan(3)
   expect(compactions).toBeLessThan(requests.length / 4)
   expect(kept).toBeGreaterThan(requests.length * 0.75)
-})
-
-test('a limit of messages holds at every request, far below the window, with a compaction for each half of them', async () => {
-  const limit = { messages: 20 }
-  await using at = await stand({ profile: { window: { tokens: 1_000_000 }, limit } })
-  let before: readonly string[] = []
-  let compactions = 0
-  for (const messages of growing(run)) {
-    const { raw, reply } = await at.send(messages)
-    expect(reply.status).toBe(200)
-    const own = raw.filter((text) => !text.includes('<conversation-recap>'))
-    // The system message beside them.
-    expect(own.length).toBeLessThanOrEqual(limit.messages + 1)
-    expect(brokenIn(raw)).toEqual([])
-    if (!startsWith(raw, before)) compactions += 1
-    before = raw
-  }
-  expect(compactions).toBeGreaterThan(5)
-  expect(compactions).toBeLessThan(14)
 })
 
 /** The first request from the middle on that brings a compaction: right behind it there is room for a round before the next. */
@@ -168,34 +141,6 @@ describe('the same conversation gives the same bytes (P6)', () => {
     // With the numbers of before, too: now it is on record.
     expect((await cold.send(points[at] ?? [])).raw).toEqual(derived)
     expect(startsWith((await cold.send(points[at + 1] ?? [])).raw, derived)).toBe(true)
-  })
-
-  test('a clock in the system prompt moves no frontier', async () => {
-    await using still = await stand()
-    await using ticking = await stand()
-    let minute = 0
-    for (const messages of growing(shortRun)) {
-      minute += 1
-      const clock = {
-        role: 'system',
-        content: `You repair programs. It is 10:${String(minute % 60).padStart(2, '0')}.`,
-      }
-      const fixed = { role: 'system', content: 'You repair programs. It is 10:00.' }
-      const { raw } = await ticking.send([clock, ...messages.slice(1)])
-      const plain = await still.send([fixed, ...messages.slice(1)])
-      expect(raw[0]).toBe(JSON.stringify(clock))
-      expect(raw.slice(1)).toEqual(plain.raw.slice(1))
-    }
-  })
-
-  test('a moved cache mark and a dropped reasoning field lose no record', async () => {
-    await using at = await stand()
-    const ids = new Set<string | null>()
-    for (const messages of growing(longRun(16, 13, 0.5))) {
-      const { reply } = await at.send(marked(messages, messages.length - 1))
-      ids.add(reply.header('x-foldgate-conversation'))
-    }
-    expect(ids.size).toBe(1)
   })
 
   // An answer that is interrupted leaves no message: where its request was made is no request point of what follows.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RecallSource } from '../../src/recall/answer-recall.ts'
 import { prose, round, rounds, system, user } from '../compaction/sending.ts'
 import { countThirds, subjectOf } from '../support/subject.ts'
-import { ask, askAll, held } from './asking.ts'
+import { ask, held } from './asking.ts'
 import { finish } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
@@ -82,15 +82,6 @@ describe('reading', () => {
     expect(text).toContain('#3 [assistant]\n{"answer":17}\n')
   })
 
-  test('page for page, each saying where to go on', () => {
-    const asked = longRun()
-    const page = ask(asked, { messages: '#5-#9' }, 200)
-    expect(page).toMatch(/\n\[recall: .*go on with the same arguments and "offset":\d+\]$/)
-    const { text, pages } = askAll(asked, { messages: '#5-#9' }, [200])
-    expect(pages.length).toBeGreaterThan(4)
-    expect(text).toBe(askAll(asked, { messages: '#5-#9' }).text)
-  })
-
   test('what there is of messages that there are not all of, with what there is', () => {
     const asked = longRun()
     const last = asked.subject.messages.length - 1
@@ -102,10 +93,6 @@ describe('reading', () => {
     expect(ask(held([system('Be brief.')], 6000), { messages: '#1' })).toBe(
       '[recall: there are no messages yet]\n',
     )
-  })
-
-  test('no leading system messages', () => {
-    expect(ask(longRun(), { messages: '#0-#1' })).not.toContain('Be brief.')
   })
 })
 
@@ -218,13 +205,8 @@ describe('a conversation cannot answer for the tool', () => {
 })
 
 describe('the room for an answer', () => {
-  test('is kept to, down to nothing', () => {
-    const asked = longRun()
-    for (const call of [{}, { messages: 'all' }, { search: 'result' }, { query: 'x' }]) {
-      for (let tokensMax = 0; tokensMax < 150; tokensMax += 1)
-        expect(countThirds(ask(asked, call, tokensMax))).toBeLessThanOrEqual(tokensMax)
-    }
-    expect(ask(asked, {}, 30)).toBe('[recall: there is too little room left to show any of it]')
+  test('may be too little, which is told', () => {
+    expect(ask(longRun(), {}, 30)).toBe('[recall: there is too little room left to show any of it]')
   })
 
   test('never is so large that counting it holds others up; an offset behind the end is told', () => {
@@ -232,12 +214,6 @@ describe('the room for an answer', () => {
     expect(countThirds(ask(asked, { messages: '#1' }))).toBeLessThanOrEqual(16_384)
     expect(ask(longRun(), { messages: '#3', offset: 5000 })).toBe('[recall: that is all]')
   })
-})
-
-test('what is wrong with a call is told, and how to call', () => {
-  expect(ask(longRun(), '{"query":"x"}')).toBe(
-    '[recall: there are no arguments but "messages", "search" and "offset". {"messages":"#12-#20"} reads, {"search":"words"} finds, {} lists what was left out]\n',
-  )
 })
 
 test('work is done for what is looked at a page of a long conversation parses a few messages only', () => {

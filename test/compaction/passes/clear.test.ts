@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { clearedText, unguessableNames } from '../../../src/compaction/passes/clear.ts'
 import { finish } from '../../../src/json/source.ts'
 import { policyOf } from '../../support/subject.ts'
-import { prose, round, rounds, send, user, type Sent } from '../sending.ts'
+import { prose, rounds, send, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
 const task = user('The task.')
-const isCleared = (content: string): boolean => content.startsWith('[cleared: ')
-
 /** A compaction that clears as much as it may and does nothing else. */
 function sendCleared(conversation: readonly object[], clear: object = {}): Sent {
   const policy = policyOf({
@@ -44,52 +42,6 @@ describe('the placeholder of a cleared result', () => {
     const open = [{ role: 'assistant', content: null, tool_calls: calls }, result, other]
     const { contents } = sendCleared([task, ...open, ...rounds('b', 8, 100)])
     expect(contents[2]).toMatch(new RegExp(`^\\[cleared: result of ${name}, \\d+ tokens\\]$`))
-  })
-})
-
-const isNoResult = (_: unknown, index: number): boolean => index === 0 || index % 2 === 1
-
-describe('clearing', () => {
-  const conversation = [task, ...rounds('a', 12, 400)]
-
-  test('leaves the newest results', () => {
-    for (const keepResults of [4, 6]) {
-      const { contents, passes, compaction } = sendCleared(conversation, { keep_results: keepResults })
-      const results = contents.slice(0, compaction?.point).filter((_, index) => index > 0 && index % 2 === 0)
-      expect(passes).toEqual(['clear'])
-      expect(results.filter((content) => !isCleared(content))).toHaveLength(keepResults)
-      expect(results.slice(-keepResults).some(isCleared)).toBe(false)
-    }
-  })
-
-  test('leaves the results of the tools that are excepted, by name and by pattern', () => {
-    const mixed = ['read_file', 'read_dir', 'plan', 'search', 'search', 'search'].flatMap((tool, index) =>
-      round(`m${index}`, prose(tool, 900), tool),
-    )
-    const later = times(12, (index) => round(`b${index}`, prose('b', 300), 'list')).flat()
-    const { contents } = sendCleared([task, ...mixed, ...later], {
-      except_tools: ['read_*', 'plan'],
-      keep_results: 6,
-    })
-    expect([2, 4, 6].map((index) => isCleared(contents[index] ?? ''))).toEqual([false, false, false])
-    expect([8, 10, 12].map((index) => isCleared(contents[index] ?? ''))).toEqual([true, true, true])
-  })
-
-  test('leaves a result that is shorter than its placeholder', () => {
-    const { contents } = sendCleared([task, ...round('s', 'ok'), ...conversation.slice(1)])
-    expect(contents[2]).toBe('ok')
-    expect(isCleared(contents[4] ?? '')).toBe(true)
-  })
-
-  test('leaves calls and what was said', () => {
-    const { texts } = sendCleared(conversation)
-    expect(texts.filter(isNoResult)).toEqual(
-      conversation.filter(isNoResult).map((each) => JSON.stringify(each)),
-    )
-  })
-
-  test('does not happen where it is off', () => {
-    expect(sendCleared(conversation, { enabled: false }).passes).toEqual([])
   })
 })
 

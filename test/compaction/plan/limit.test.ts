@@ -66,14 +66,6 @@ describe('a limit of turns', () => {
     expect(sent.passes).toEqual(['fold'])
   })
 
-  test('halves a longer conversation again and again until it is kept', () => {
-    const long = [...turns(30, 2), user('Do more.')]
-    const sent = roomy(long, { limit })
-    expect(sent.compaction?.reason).toBe('limit')
-    expect(usersIn(sent)).toBeLessThanOrEqual(6 + 1)
-    expect(long[sent.compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
-  })
-
   test('is kept at every request, with a compaction for each half of it', () => {
     const requests = roomyGrowing(turns(18, 2), { limit })
     for (const request of requests) expect(usersIn(request)).toBeLessThanOrEqual(6 + 1)
@@ -119,14 +111,6 @@ describe('a limit of turns', () => {
 describe('a limit of messages', () => {
   const limit = { messages: 40 }
 
-  test('folds whole turns', () => {
-    const conversation = [...turns(10, 2), user('Do more.')]
-    const sent = roomy(conversation, { limit })
-    expect(sent.compaction?.reason).toBe('limit')
-    expect(conversation[sent.compaction?.fold?.frontier ?? -1]).toMatchObject({ role: 'user' })
-    expect(ownTexts(sent).length).toBeLessThanOrEqual(40)
-  })
-
   test('folds the older half of the rounds of a turn that is longer by itself', () => {
     const run = [user('The task.'), ...rounds('a', 70, 40)]
     const requests = roomyGrowing(run, { limit })
@@ -146,7 +130,6 @@ describe('a limit of messages', () => {
 
 describe('short conversations with huge turns', () => {
   const limit = { messages: 60 }
-  const policy = policyOf({ limit, keep: keepFew })
   const conversation = [system('Be brief.'), ...turns(3, 12), user('Do more.'), ...rounds('now', 2, 40)]
   const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
   const [first, second, third, open] = [1, 27, 53, 79]
@@ -211,15 +194,5 @@ describe('short conversations with huge turns', () => {
       'Do b.',
       'Do c.',
     ])
-  })
-
-  test('still fit where what was kept has to be shortened', () => {
-    const newest = roomy(conversation, { limit }).compaction
-    for (const budgetTokens of [600, 400, 300]) {
-      const longer = [...conversation, ...rounds('more', 1, 100)]
-      const { tokens, texts } = send(longer, { budgetTokens, policy, newest })
-      expect(tokens).toBeLessThanOrEqual(budgetTokens)
-      expect(texts).toContain(JSON.stringify(conversation[open]))
-    }
   })
 })

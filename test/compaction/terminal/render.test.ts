@@ -52,31 +52,9 @@ describe('what a terminal would show in the end', () => {
   })
 })
 
-const epoch = (done: number) =>
-  `\repochs: ${done * 50}%|${'█'.repeat(done)}${' '.repeat(2 - done)}| ${done}/2`
-
-const step = (done: number) => `\n\rsteps: ${done}/3${esc}[A`
-
 const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`
 
 describe('programs at work', () => {
-  test('cargo draws its bar below the lines of finished crates', () => {
-    const bar = (done: number) =>
-      `${esc}[1m${esc}[36m    Building${esc}[0m [${'='.repeat(done)}>${' '.repeat(9 - done)}] ${done}/10: serde\r`
-    const compiled = (crate: string) => `${esc}[K${esc}[32m   Compiling${esc}[0m ${crate}\n`
-    const text = [
-      bar(1),
-      compiled('libc v0.2.140'),
-      bar(2),
-      compiled('cfg-if v1.0.0'),
-      bar(9),
-      `${esc}[K${esc}[32m    Finished${esc}[0m dev in 3.21s\n`,
-    ].join('')
-    expect(renderTerminal(text)).toBe(
-      '   Compiling libc v0.2.140\n   Compiling cfg-if v1.0.0\n    Finished dev in 3.21s\n',
-    )
-  })
-
   test('docker pull has a line for each layer, and rewrites the one that moved', () => {
     const layers = ['a1', 'b2', 'c3']
     const update = (layer: number, state: string) => {
@@ -95,50 +73,12 @@ describe('programs at work', () => {
     )
   })
 
-  test('a pull of more layers than a small terminal has rows is still one line a layer', () => {
-    const layers = times(40, (layer) => `layer-${layer}`)
-    const text = `${layers.map((layer) => `${layer}: Waiting\n`).join('')}${layers
-      .map((layer, index) => `${esc}[${40 - index}A\r${layer}: Done${esc}[K\r${esc}[${40 - index}B`)
-      .join('')}`
-    expect(renderTerminal(text)).toBe(`${layers.map((layer) => `${layer}: Done`).join('\n')}\n`)
-  })
-
-  test('nested bars of tqdm go down for the inner one, and up again', () => {
-    const inner = [epoch(0), step(1), step(2), step(3), epoch(1), step(1), step(3), epoch(2)].join('')
-    expect(renderTerminal(`${inner}\n\ndone\n`)).toBe('epochs: 100%|██| 2/2\nsteps: 3/3\ndone\n')
-  })
-
-  test("pip's bar hides the cursor, and erases its line each time", () => {
-    const bar = (done: number) =>
-      `\r${esc}[2K   ${esc}[38;5;197m${'━'.repeat(done)}${esc}[0m${esc}[38;5;237m${'━'.repeat(8 - done)}${esc}[0m ${done}.0/8.0 MB`
-    const text = `Downloading torch.whl (8.0 MB)\n${esc}[?25l${bar(0)}${bar(3)}${bar(8)}\n${esc}[?25hInstalling\n`
-    expect(renderTerminal(text)).toBe('Downloading torch.whl (8.0 MB)\n   ━━━━━━━━ 8.0/8.0 MB\nInstalling\n')
-  })
-
-  test('bars that go up several lines and write them anew leave the last state of each', () => {
-    const frame = (share: number) => `${esc}[2Kapi  ${share}%\n${esc}[2Kweb  ${share + 1}%\n`
-    expect(renderTerminal(`${frame(1)}${esc}[2A${frame(40)}${esc}[2F${frame(98)}ok\n`)).toBe(
-      'api  98%\nweb  99%\nok\n',
-    )
-  })
-
-  test("npm's spinner turns by backspaces", () => {
-    expect(renderTerminal(`idealTree ⠋${'\b⠙\b⠹\b⠸'.repeat(5)}\b \b\nadded 12 packages\n`)).toBe(
-      'idealTree\nadded 12 packages\n',
-    )
-  })
-
   test('a pager leaves what was there before it, and what came after', () => {
     const pager = `${esc}7${esc}[?47h${esc}[H${esc}[2Jpage one${esc}[24;1H:${esc}[?47l${esc}8`
     expect(renderTerminal(`$ git log\n${pager}$ git status\nclean\n`)).toBe(
       '$ git log\n$ git status\nclean\n',
     )
     expect(renderTerminal(`before\n${esc}[?1049h${esc}[Heditor${esc}[?1049lafter\n`)).toBe('before\nafter\n')
-  })
-
-  test('a full-screen program that asks for the other screen once more has it already', () => {
-    const screen = `${esc}[?1049h${esc}[Hone\r\n${esc}[?1049htwo`
-    expect(renderTerminal(`$ top\n${screen}`)).toBe('$ top\none\ntwo')
   })
 
   test('a full-screen program that was cut off, and all that follows it, stands below the rest', () => {

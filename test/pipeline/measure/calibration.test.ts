@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun, type TestMessage, growing } from '../../support/conversations.ts'
-import { completion, events, overflow, type Script } from '../../support/fake-upstream.ts'
+import { completion, events, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
-import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
+import { chatOf, postChat } from '../../support/post-chat.ts'
 import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
 import { startStrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
@@ -31,29 +31,6 @@ const cutOff: Script = (_received, outgoing) => {
     'data: {"choices":[{"index":0,"delta":{"content":"fi"}}],"usage":{"prompt_tokens":12345}}\n\n',
   )
   setTimeout(() => outgoing.destroy(), 20)
-}
-
-/** Refuses what exceeds its window by its own count, and reports what it counted. */
-async function counting(
-  share: number,
-  report: (tokens: number) => Script = reporting,
-): Promise<{ script: Script; refused: () => number }> {
-  const { count } = await loadCounter('o200k_base')
-  let refusals = 0
-  const script: Script = (received, outgoing, incoming) => {
-    const tokens = Math.round(rawMessages(received).reduce((sum, text) => sum + count(text), 0) * share)
-    const isTooLong = tokens > budgetTokens
-    refusals += isTooLong ? 1 : 0
-    const answer = isTooLong ? overflow(budgetTokens, tokens) : report(tokens)
-    return answer(received, outgoing, incoming)
-  }
-  return { script, refused: () => refusals }
-}
-
-async function converse(url: string): Promise<void> {
-  const whole = longRun(30, 5)
-  const points = whole.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []))
-  for (const point of points) await postChat(url, chatOf(whole.slice(0, point)))
 }
 
 describe('what the provider counted of a conversation is the pressure of the next request', () => {
@@ -116,23 +93,6 @@ describe('what is no count of a whole prompt teaches nothing', () => {
       .then((answer) => answer.text())
       .catch(() => '')
     expect(await pressureAt(at.url, request, 'one')).toBe(untold)
-  })
-})
-
-describe('a provider that counts otherwise than we do', () => {
-  test('that counts half as much again never has to refuse: the compactions come in time', async () => {
-    const { script, refused } = await counting(1.5)
-    await using at = await standWith(script, { profile: { ...profile, trigger: 0.9 } })
-    await converse(at.url)
-    expect(refused()).toBe(0)
-    expect(at.upstream.requests.some((received) => rawMessages(received).length < 20)).toBe(true)
-  })
-
-  test('that says nothing of its count is found out by its refusal, and recovered from', async () => {
-    const { script, refused } = await counting(1.5, () => reporting(0))
-    await using at = await standWith(script, { profile: { ...profile, trigger: 0.9 } })
-    await converse(at.url)
-    expect(refused()).toBeGreaterThan(0)
   })
 })
 

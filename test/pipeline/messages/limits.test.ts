@@ -138,8 +138,6 @@ const windows: readonly (readonly [string, readonly string[], number])[] = [
   ['claude-sonnet-4-5', [], 200_000],
   ['claude-sonnet-4-5', ['claude-code-20250219'], 200_000],
   ['claude-sonnet-4-5', longContext, 1_000_000],
-  ['claude-sonnet-4-5-20250929', longContext, 1_000_000],
-  ['claude-sonnet-4-20250514', longContext, 1_000_000],
   ['us.anthropic.claude-sonnet-4-20250514-v1:0', longContext, 1_000_000],
   ['claude-sonnet-4-5[1m]', longContext, 1_000_000],
   ['claude-haiku-4-5', longContext, 200_000],

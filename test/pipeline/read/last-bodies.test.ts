@@ -4,10 +4,7 @@ import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { digest, readBytes } from '../../../src/pipeline/read/read-chat.ts'
 import { createLastBodies, type LastBodies } from '../../../src/pipeline/read/last-bodies.ts'
-import { growing, longRun, type TestMessage } from '../../support/conversations.ts'
-import { completion } from '../../support/fake-upstream.ts'
-import { chatOf, postChat } from '../../support/post-chat.ts'
-import { standWith } from '../../support/stand.ts'
+import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
 
 const KILOBYTE = 1024
 
@@ -92,42 +89,4 @@ test('what no request goes on from is dropped, and all of it when that is asked 
   bodies.clear()
   expect(bodies.heldBytes()).toBe(0)
   expect(await read(bodies, 'one', 'c')).toBe(0)
-})
-
-/** Requests of one conversation, each with more than a body has to have to be held. */
-function requests(): Buffer[] {
-  const [system, ...run] = longRun(16, 7)
-  const long = { role: 'system', content: `${String(system?.['content'])} ${'word '.repeat(14_000)}` }
-  const whole = [...growing([long, ...run])]
-  const answered: TestMessage = { role: 'assistant', content: 'Done.' }
-  const branch = [...(whole[4] ?? []), answered, { role: 'user', content: 'Now the other one, é😀.' }]
-  const changed = whole.flatMap((some, index) => [
-    Buffer.from(JSON.stringify(chatOf(some))),
-    // Settings before and behind the messages, and other spaces: the messages only move.
-    ...(index % 7 === 3
-      ? [Buffer.from(`{"temperature":${index},${JSON.stringify(chatOf(some)).slice(1)}`)]
-      : []),
-    ...(index % 7 === 5 ? [Buffer.from(JSON.stringify(chatOf(some), null, 1))] : []),
-  ])
-  return [...changed, Buffer.from(JSON.stringify(chatOf(branch))), ...changed.slice(0, 3)]
-}
-
-const sent = (received: readonly { readonly body: Buffer }[]): readonly string[] =>
-  received.map(({ body }) => body.toString('utf8'))
-
-test('what reaches the upstream is the same with the latest bodies at hand and without', async () => {
-  const profile = { window: { tokens: 24_000, output_reserve: 512 } }
-  await using holding = await standWith(completion('fine'), { profile })
-  await using reading = await standWith(completion('fine'), {
-    profile,
-    settings: { limits: { last_bodies_mb: 0 } },
-  })
-  let compacted = 0
-  for (const body of requests()) {
-    const [one, other] = await Promise.all([postChat(holding.url, body), postChat(reading.url, body)])
-    expect([one.status, one.action]).toEqual([200, other.action])
-    if (one.action === 'compacted') compacted += 1
-  }
-  expect(compacted).toBeGreaterThan(8)
-  expect(sent(holding.upstream.requests)).toEqual(sent(reading.upstream.requests))
 })

@@ -30,18 +30,6 @@ describe('a compaction that was asked for', () => {
     expect(await wishes.take(conversation)).toBe(true)
   })
 
-  // What had been asked of one replica was known to another a second later: until then its requests went on as they came.
-  test('is heard by the other replicas at once, and taken by whichever gets the next request', async () => {
-    const store = newStore()
-    const replicas = [wishesOn(store), wishesOn(store), wishesOn(store)]
-    const [asked, other] = replicas
-    for (const each of replicas) await each.take(conversation)
-    await asked?.ask(conversation)
-    expect(await other?.take(conversation)).toBe(true)
-    // Nor does it come back with a restart.
-    for (const each of [...replicas, wishesOn(store)]) expect(await each.take(conversation)).toBe(false)
-  })
-
   // The one that had been asked first looked at its own word alone, which another had done meanwhile.
   test('asked of another replica, after that one has done the first, is done by the first one asked', async () => {
     const store = newStore()

@@ -41,12 +41,6 @@ test('everything is bounded', () => {
   expect(stepAfter({ tool_calls: [call('recall')] }, 'tool_calls', { recallsLeft: -1 })).toBe('end')
 })
 
-test('whoever asks once too often is told so, once', () => {
-  const reply = replyOf({ tool_calls: [call('recall')] }, 'tool_calls')
-  expect(nextStep(reply, { ...limits, recallsLeft: 0 })).toMatchObject({ isTooOften: true })
-  expect(nextStep(reply, { ...limits, recallsLeft: 1 })).toMatchObject({ isTooOften: false })
-})
-
 test('a tool of the client’s with that name is the client’s, where ours was not offered', () => {
   expect(stepAfter({ tool_calls: [call('recall')] }, 'tool_calls', { toolName: null })).toBe('end')
 })

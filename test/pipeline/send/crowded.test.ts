@@ -179,14 +179,6 @@ describe('a memory that stays full', () => {
     expect(sent[0]?.length).toBeLessThan(JSON.stringify(asked(1)).length)
   })
 
-  test('behind output it is passed on', async () => {
-    const begun = eventOf({ choices: [{ index: 0, delta: { content: 'All' } }] })
-    await using at = await standWith(events([begun, eventOf(fullError)]))
-    const reply = await postChat(at.url, asked(1, { stream: true }))
-    expect(reply.text).toBe(begun + eventOf(fullError))
-    expect(at.upstream.requests).toHaveLength(1)
-  })
-
   test('who leaves is not waited for, and those behind get their turn', async () => {
     const held = Promise.withResolvers<void>()
     let arrived = 0
@@ -229,27 +221,6 @@ describe('turns at an upstream', () => {
     })
   }
 
-  test('turns come in their order, each after what was under way has ended', async () => {
-    const pool = createSharedPools()(null)
-    const turns: string[] = []
-    const neighbour = pool.enter(100)
-    const first = waiting(pool, turns, 'first')
-    const second = waiting(pool, turns, 'second')
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(turns).toEqual([])
-    neighbour.end()
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(turns).toEqual(['first'])
-    const flight = pool.enter(100)
-    ;(await first)()
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(turns).toEqual(['first'])
-    flight.end()
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(turns).toEqual(['first', 'second'])
-    ;(await second)()
-  })
-
   test('nobody is waited for longer than a few seconds, neither an answer nor another’s turn', async () => {
     const pool = createSharedPools()(null)
     const turns: string[] = []
@@ -260,28 +231,5 @@ describe('turns at an upstream', () => {
     expect(turns).toEqual(['first'])
     await vi.advanceTimersByTimeAsync(15_000)
     expect(turns).toEqual(['first', 'second'])
-  })
-
-  test('a client that leaves gives its turn to the next', async () => {
-    const pool = createSharedPools()(null)
-    const turns: string[] = []
-    const leaving = new AbortController()
-    const left = pool.turn(leaving.signal).catch((error: unknown) => error)
-    void waiting(pool, turns, 'next')
-    leaving.abort(new Error('gone'))
-    expect(await left).toEqual(new Error('gone'))
-    await vi.advanceTimersByTimeAsync(1_000)
-    expect(turns).toEqual(['next'])
-  })
-
-  test('what was under way together is remembered by each of them, for every upstream by itself', () => {
-    const poolOf = createSharedPools()
-    const first = poolOf('a').enter(100)
-    const second = poolOf('a').enter(50)
-    const elsewhere = poolOf('b').enter(7)
-    second.end()
-    second.end()
-    const third = poolOf('a').enter(20)
-    expect([first, second, third, elsewhere].map((flight) => flight.sharedTokens)).toEqual([150, 150, 120, 7])
   })
 })

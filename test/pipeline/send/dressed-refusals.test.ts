@@ -37,14 +37,6 @@ describe('a refusal as gateways pass it on is recovered, and the window that it 
       }),
     ],
     [
-      'with advice on images behind it',
-      400,
-      6000,
-      says(
-        'The decoder prompt (length 9000) is longer than the maximum model length of 6000. Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens. For image inputs, the number of image tokens depends on the number of images, and possibly their aspect ratios as well.',
-      ),
-    ],
-    [
       'in a string under a key that nobody listed',
       400,
       6000,

@@ -43,22 +43,6 @@ describe('how summaries are asked for', () => {
     expect(call?.body).not.toHaveProperty('max_tokens')
     expect(JSON.stringify(call?.body)).toMatch(/"Fasse zusammen\..*"Bisher \(none\): <messages-/)
   })
-
-  test('a parameter that the model rejects by name is left out, and remembered', async () => {
-    // Long results are clipped, so that a refusal does not use up what may be spent.
-    await using stand = await summaryStand({
-      windowTokens: 24_000,
-      model: { rejects: ['temperature'] },
-      profile: { summary: { parameters: { temperature: 0.1 } } },
-    })
-    const agent = stand.agent({ roundTokens: 2000 })
-    await turnWhere(agent, isCompacted, { pause: stand.quiet })
-    await agent.turns(2, { pause: stand.quiet })
-    const [refused, ...later] = stand.model.calls.map(({ status, body }) => [status, 'temperature' in body])
-    expect(refused).toEqual([400, true])
-    expect(later.length).toBeGreaterThan(1)
-    expect(later).toEqual(later.map(() => [200, false]))
-  })
 })
 
 /** What the model is told at the end of a conversation, and in a transcript's stead. */

@@ -4,7 +4,7 @@ import type { TestMessage } from '../../support/conversations.ts'
 import { json } from '../../support/fake-upstream.ts'
 import { isBeginning } from '../../support/is-beginning.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
-import { contentOf, rawMember, recapsIn, summariesIn } from './growing-agent.ts'
+import { contentOf, recapsIn, summariesIn } from './growing-agent.ts'
 import { countedAlike, roundsIn, summaryStand, type SummaryStandOptions } from './summary-stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
@@ -162,22 +162,5 @@ describe('summaries of conversations of several turns', () => {
     // Also in the summaries that continue it.
     const next = await growUntil(at, 40, ({ received }) => !isBeginning(due.received, received))
     expect(summariesIn(next)).toEqual([expect.stringContaining(`System message: ${rule}`)])
-  })
-
-  test('with a strict template roles alternate, and the summary stands joined with the task', async () => {
-    await using at = await talk({ profile: { template: 'strict' } })
-    await growUntil(at, 1, ({ summary }) => summary === 'pending')
-    await at.say([done, user('And now the weekly run.')])
-    for (let index = 20; index < 28; index += 1) {
-      const { received } = await at.say(rounds(index, 1))
-      const roles = received.map((message) => rawMember(message, 'role'))
-      for (const [place, role] of roles.entries())
-        if (role === 'user') expect(roles[place + 1]).not.toBe('user')
-    }
-    const last = await at.say(rounds(60, 1))
-    const [joined = ''] = summariesIn(last)
-    expect(joined).toContain('Repair what the nightly run breaks.')
-    expect(joined).toContain('<conversation-summary>')
-    expect(contentOf(last.received[0] ?? '')).toBe('You repair programs.')
   })
 })
