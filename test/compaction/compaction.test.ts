@@ -218,14 +218,6 @@ describe('of a compaction up to a point', () => {
     thoughts: [11, 16],
   }
 
-  test('what lies before it as a whole is the same, and passes reach and clip up to it only', () => {
-    expect([20, 25].map((point) => compactionUpTo(whole, point))).toEqual([whole, whole])
-    const reached = { render: 14, preview: 8, clear: 0 }
-    const single = { clips: clips.slice(0, 1), cleared: [13], thoughts: [11] }
-    const within = { point: 14, latestUser: -1, reach: reached, ...single }
-    expect(compactionUpTo(whole, 14)).toEqual({ ...whole, ...within })
-  })
-
   test('nothing is left of what it folded or pinned as the task behind it, nor where nothing lies before it', () => {
     expect(compactionUpTo(whole, 10)).not.toBeNull()
     expect(compactionUpTo(whole, 9)).toBeNull()

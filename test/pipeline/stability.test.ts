@@ -3,7 +3,7 @@ import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
 import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { growing, longRun, type TestMessage } from '../support/conversations.ts'
-import { completion, fakeUpstream, overflow } from '../support/fake-upstream.ts'
+import { completion } from '../support/fake-upstream.ts'
 import type { FoldgateOptions } from '../support/foldgate.ts'
 import { chatOf, postChat, rawMessages, type ChatReply } from '../support/post-chat.ts'
 import { standWith } from '../support/stand.ts'
@@ -262,17 +262,5 @@ describe('the state of one scope is never used for another (P9)', () => {
     expect(values.length).toBeGreaterThan(0)
     const told = [...keys, ...values, ...at.foldgate.log, ...Object.values(reply)].join('\n')
     expect(told).not.toContain('PLANTED')
-  })
-
-  test('a window that was learnt for one upstream holds for no other', async () => {
-    await using large = await fakeUpstream(completion('fine'))
-    await using at = await standWith([overflow(4_096, 60_000), completion('fine')], {
-      upstreams: { large: { url: large.url, forward_client_key: true } },
-    })
-    expect((await postChat(at.url, chatOf(shortRun))).action).toBe('recovered')
-    const origin = at.url.slice(0, -'/v1'.length)
-    const reply = await postChat(`${origin}/u/large/v1`, chatOf(longRun(20, 14, 0.5)))
-    expect(reply.header('x-foldgate-window')).toBe('128000;source=default')
-    expect(reply.action).toBe('relayed')
   })
 })

@@ -7,7 +7,7 @@ import { standingSummary } from '../../support/at-once.ts'
 import { countThirds, subjectOf } from '../../support/subject.ts'
 import { times } from '../../support/times.ts'
 import { assistant, prose, round, rounds, roundsWith, system, user } from '../sending.ts'
-import { newCache, recap, recapText, type RecapOptions } from './recaps.ts'
+import { newCache, recap, recapText } from './recaps.ts'
 
 const anyConversation = fc.oneof(conversation, validConversation({ turnsMax: 3, roundsMax: 2 }))
 
@@ -43,40 +43,7 @@ describe('a recap', () => {
   })
 })
 
-/** A cache that tells what it was asked for. */
-function noting() {
-  const keys: string[] = []
-  const inner = newCache()
-  const get: typeof inner.get = (key) => {
-    keys.push(key)
-    return inner.get(key)
-  }
-  return { keys, cache: { get, set: inner.set.bind(inner) } }
-}
-
 describe('what is remembered of recaps', () => {
-  test('is remembered with the messages that it is of, and with nothing less', () => {
-    const subject = subjectOf([user('one thing'), user('another thing'), user('a third thing')])
-    const { keys, cache } = noting()
-    const key = (options: RecapOptions): string | undefined => {
-      keys.length = 0
-      recap(subject, { end: 2, tokensMax: 500, systemTokensMax: 50, cache, ...options })
-      return keys.find((each) => each.startsWith('recap:'))
-    }
-    const first = key({})
-    expect(key({})).toBe(first)
-    const others = [{ end: 3 }, { except: [0] }, { tokensMax: 499 }, { visible: [2], except: [] }]
-    for (const other of others) expect(key(other)).not.toBe(first)
-  })
-
-  test('is found under its scope only', () => {
-    const { keys, cache } = noting()
-    const listing = times(300, (number) => `src/part_${number}.ts`).join(' ')
-    recap(round('a', listing, 'list', { path: 'src' }), { cache })
-    for (const kind of ['recap:', 'things:']) expect(keys.some((key) => key.startsWith(kind))).toBe(true)
-    for (const key of keys) expect(key).toContain(':test:')
-  })
-
   // The same bytes may be the user's in one conversation and stand for a result in another.
   test('is no recap of a conversation in which somebody else said it', () => {
     const own = subjectOf([user('one two three'), assistant('ok')])

@@ -7,10 +7,8 @@ import {
   reporting,
   textsIn,
   words,
-  withoutThoughts,
   wordsOf,
   type CountTexts,
-  type Usage,
 } from '../../support/counting-server.ts'
 import { completion, json, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
@@ -46,12 +44,6 @@ function uncached(block: number) {
     before = whole
     return whole - cached
   }
-}
-
-/** A cached half that is stated beside the prompt, as Anthropic does. */
-const halfCached = (texts: readonly string[]): Usage => {
-  const cached = Math.floor(wordsOf(texts) * 0.45)
-  return { prompt_tokens: wordsOf(texts) - cached, cache_read_input_tokens: cached }
 }
 
 const statesLoaded: Script = (received, outgoing, incoming) => {
@@ -131,20 +123,10 @@ describe('what is no cut is not taken for one', () => {
   const honestTurns = evenTurns(16, 300)
   const profile = { window: { tokens: 200_000 } }
 
-  /** Half of each reply are thoughts, which the server's template drops. */
-  const withThoughts: readonly Turn[] = honestTurns.map(({ user }, index) => ({
-    user,
-    assistant: `<think>${words(600, index)}</think>Understood.`,
-  }))
   test.each<[string, CountTexts, readonly Turn[]]>([
-    ['thoughts in the text that a template drops', withoutThoughts, withThoughts],
-    ['a report of the uncached part alone', uncached(1), honestTurns],
     ['a report of the uncached part, by blocks', uncached(128), honestTurns],
-    ['a prompt of which half was cached', halfCached, honestTurns],
-    ['the same number again and again', () => 1234, honestTurns],
     ['the same large number again and again', () => 4000, [{ user: words(9000) }, ...honestTurns]],
     ['small numbers', (texts) => 100 + (texts.length % 7), honestTurns],
-    ['a tokenizer that takes a third less', (texts) => Math.round(wordsOf(texts) * 0.7), honestTurns],
   ])('%s', async (_what, count, turns) => {
     await using stand = await standWith(reporting(count), { profile })
     const windows = await chatThrough(stand, turns)

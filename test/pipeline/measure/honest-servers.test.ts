@@ -66,12 +66,9 @@ const withSparseLines: CountTexts = (texts) =>
   wordsOf(texts.map((text) => text.replace(/─+/g, (line) => words(Math.ceil(line.length / 16)))))
 
 /** A cache of the last prompts: what a new one shares with any of them, message by message, is not counted. */
-function caching(slots: number, forgets: (request: number) => boolean = () => false) {
+function caching(slots: number) {
   let kept: (readonly string[])[] = []
-  let requests = 0
   return (texts: readonly string[]): number => {
-    requests += 1
-    if (forgets(requests)) kept = []
     const shared = Math.max(0, ...kept.map((each) => texts.findIndex((text, index) => text !== each[index])))
     kept = [...kept, [...texts, 'Understood.']].slice(-slots)
     return wordsOf(texts.slice(Math.max(0, shared)))
@@ -197,13 +194,6 @@ describe('a server that reports only what it had not cached', () => {
       const messages = begin(words(10_000), `Chat ${chat} ${words(300 + 200 * chat, chat)}`)
       windows.push(...(await runRounds(stand, messages, results(2, 300))))
     }
-    expect(learntIn(stand, windows)).toEqual(nothing)
-  })
-
-  test('after it has lost its cache once', async () => {
-    const forgetful = caching(1, (request) => request === 4)
-    await using stand = await standWith(reporting(forgetful), windowOf(60_000))
-    const windows = await runRounds(stand, begin('Be brief.', words(6000)), results(8, 500))
     expect(learntIn(stand, windows)).toEqual(nothing)
   })
 })

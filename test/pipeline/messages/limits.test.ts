@@ -2,17 +2,7 @@ import { expect, test } from 'vitest'
 import { isJsonObject, parseJsonText } from '../../../src/json/json-value.ts'
 import { events, json, type Script } from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
-import {
-  contentOf,
-  openBefore,
-  openStand,
-  post,
-  readTool,
-  roundsOf,
-  troubleOf,
-  user,
-  type MessagesStand,
-} from './stand.ts'
+import { contentOf, openBefore, openStand, post, readTool, roundsOf, troubleOf, user } from './stand.ts'
 
 const fine = json({
   type: 'message',
@@ -25,38 +15,7 @@ const fine = json({
 
 const window = { tokens: 8_000, output_reserve: 500 }
 
-/** How much is sent of a conversation that grows, each time with a limit as large as the window. */
-async function sentTokens(at: MessagesStand): Promise<readonly number[]> {
-  for (let count = 1; count <= 12; count += 1) {
-    const answer = await post(at, { max_tokens: 8_000, messages: [user('Begin.'), ...roundsOf(count)] })
-    expect(answer.status).toBe(200)
-  }
-  return at.upstream.requests
-    .filter(({ rejected }) => rejected === null)
-    .map(({ promptTokens }) => promptTokens)
-}
-
 const reply = () => ({ content: [{ type: 'text' as const, text: 'Well.' }] })
-
-// Claude Code sets the limit of what it takes the model for, 32,000 or 64,000 tokens. Half of a window of 32,000 was kept free for
-// a reply that never came: its prompt and its tools left a tenth, and nearly each of its requests made a compaction.
-test('a limit that the server does not hold against its window keeps a quarter of it free, and no half', async () => {
-  const at = await openStand({ windowTokens: 8_000, profile: { window }, reply })
-  const sent = await sentTokens(at)
-  expect(troubleOf(at)).toEqual([])
-  expect(Math.max(...sent)).toBeGreaterThan(5_000)
-  expect(Math.max(...sent)).toBeLessThanOrEqual(6_000)
-})
-
-// Each of these requests was refused first, since what had worked for the one before was not remembered.
-test('where the server does hold it against the window, half of it stays free, and one request is refused', async () => {
-  const at = await openStand({ windowTokens: 8_000, outputReserveChecked: true, profile: { window }, reply })
-  expect(Math.max(...(await sentTokens(at)))).toBeLessThanOrEqual(4_000)
-  expect(at.upstream.requests.filter(({ rejected }) => rejected !== null)).toHaveLength(1)
-  const limits = at.upstream.requests.map(({ body }) => /"max_tokens":(\d+)/.exec(body.toString())?.[1])
-  // The reply loses no more than what the prompt takes, and what our count of it may be off.
-  for (const limit of limits) expect(Number(limit)).toBeGreaterThanOrEqual(3_600)
-})
 
 test('a limit that would fit is not lowered, nor one that the profile leaves to the client', async () => {
   const body = { max_tokens: 7_000, messages: [user('Begin.'), ...roundsOf(2)] }

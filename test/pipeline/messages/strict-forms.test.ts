@@ -62,16 +62,6 @@ describe('what shares an id stays or goes together', () => {
       ),
       message('user', resultOf(round)),
     ],
-    'a server tool in every reply': (round) => [
-      message(
-        'assistant',
-        ...(round > 0 ? [serverResult(round - 1)] : []),
-        step(round),
-        serverUse(round),
-        callOf(round),
-      ),
-      message('user', resultOf(round)),
-    ],
     'blocks of unknown types': (round) => [
       message(
         'assistant',
@@ -227,10 +217,6 @@ describe('system messages that are restated become one', () => {
     'that add a tool each': (at) => [
       ...plainRound(at),
       ...(at % 3 === 0 ? [message('system', change('tool_addition', `mcp_${at}`))] : []),
-    ],
-    'that add a tool behind each of the first results': (at) => [
-      ...plainRound(at),
-      ...(at < 8 ? [message('system', change('tool_addition', `mcp_${at}`))] : []),
     ],
     'that take away what they have added': (at) => [
       ...plainRound(at),

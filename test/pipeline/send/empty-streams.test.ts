@@ -24,13 +24,7 @@ const stopped = (index = 0) => chunk({ choices: [{ index, delta: {}, finish_reas
 /** How servers end a stream that they cannot fill. */
 const empties: readonly (readonly [string, Script])[] = [
   ['before its first event', events([])],
-  ['behind a comment', events([': ping\n\n'])],
-  ['with nothing but its last word', events([done])],
   ['with one empty choice', events([stopped(), done])],
-  [
-    'with one empty choice and a usage of nothing',
-    events([stopped(), chunk({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } }), done]),
-  ],
   [
     'with a role and an empty choice',
     events([chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }), stopped(), done]),

@@ -420,12 +420,6 @@ describe('the hold', () => {
     expect(at.upstream.requests).toHaveLength(2)
   })
 
-  test('an answer that breaks off while it is held never looks whole', async () => {
-    const at = play(events([roleDelta], 'cut'))
-    await expect(at.post({ ...request, stream: true })).rejects.toThrow(/terminated/)
-    expect(at.upstream.requests).toHaveLength(1)
-  })
-
   test('an overflow that comes after the hold is passed on, and teaches', async () => {
     const release = Promise.withResolvers<void>()
     const script: Script = async (_received, outgoing) => {
