@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../src/json/json-value.ts'
 import { mergedDelta } from '../../src/formats/chat/reply/merged-delta.ts'
 import {
@@ -17,11 +17,6 @@ import { standWith, type Stand } from '../support/stand.ts'
 
 // What Claude thinks is signed for the conversation that it was thought in, also where a gateway hands it on in a chat
 // completion: behind a compaction it came back as it was, and the provider refused the request, or left it out each time.
-
-const opened: Stand[] = []
-afterEach(async () => {
-  for (const stand of opened.splice(0)) await stand[Symbol.asyncDispose]()
-})
 
 const THOUGHT = 'I look at the next part before I decide. '.repeat(12)
 const PART = 'the quick brown fox jumps over the lazy dog again '.repeat(30)
@@ -81,7 +76,7 @@ function reader(): Script {
 
 async function standFor(script: Script, more: object = {}): Promise<Stand> {
   const stand = await standWith(script, { profile: { ...profile, ...more } })
-  opened.push(stand)
+  onTestFinished(stand[Symbol.asyncDispose])
   return stand
 }
 

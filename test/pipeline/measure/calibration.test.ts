@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { longRun, type TestMessage, growing } from '../../support/conversations.ts'
 import { completion, events, type Script } from '../../support/fake-upstream.ts'
@@ -112,17 +112,17 @@ type Request = {
 async function requestsOf(share: number): Promise<readonly Request[]> {
   const { count: own } = await loadCounter('o200k_base')
   const count = (text: string): number => Math.round(own(text) * share)
-  await using upstream = await disposable(
-    startStrictUpstream({
-      windowTokens: wholeWindowTokens,
-      template: 'lenient',
-      outputReserveChecked: true,
-      count,
-      reply: () => ({ content: 'Done.' }),
-    }),
-  )
+  const upstream = await startStrictUpstream({
+    windowTokens: wholeWindowTokens,
+    template: 'lenient',
+    outputReserveChecked: true,
+    count,
+    reply: () => ({ content: 'Done.' }),
+  })
+  onTestFinished(() => upstream.close())
   const wholeProfile = { window: { tokens: wholeWindowTokens, output_reserve: reserveTokens } }
-  await using foldgate = await disposable(startFoldgate({ upstream: upstream.url, profile: wholeProfile }))
+  const foldgate = await startFoldgate({ upstream: upstream.url, profile: wholeProfile })
+  onTestFinished(foldgate.close)
   const counter = openPromptCounter(count)
   const requests: Request[] = []
   for (const messages of growing(wholeRun)) {
@@ -142,13 +142,6 @@ async function requestsOf(share: number): Promise<readonly Request[]> {
     })
   }
   return requests
-}
-
-async function disposable<Opened extends { readonly close: () => Promise<void> }>(
-  opening: Promise<Opened>,
-): Promise<Opened & AsyncDisposable> {
-  const opened = await opening
-  return { ...opened, [Symbol.asyncDispose]: opened.close }
 }
 
 // Story: a guess at the tokenizer of an unknown model, and numbers rounded to sixteenths, decided when a compaction began,

@@ -1,4 +1,4 @@
-import { afterEach, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/json/json-value.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import {
@@ -19,13 +19,8 @@ export type StandOptions = Partial<MessagesUpstreamOptions> & {
   readonly foldgate?: Pick<FoldgateOptions, 'settings' | 'flags'>
 }
 
-const opened: { readonly close: () => Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each.close()
-})
-
 /** Each word of letters is a token, and so is every other character but blanks. */
-const wordCount = (text: string): number => text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
+export const wordCount = (text: string): number => text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
 
 /** A strict upstream of the Messages API with a Foldgate in front; both are closed behind the test. */
 export async function openStand({
@@ -40,7 +35,7 @@ export async function openStand({
     count: wordCount,
     ...options,
   })
-  opened.push(upstream)
+  onTestFinished(() => upstream.close())
   return openBefore(upstream, { window: { tokens: windowTokens }, ...profile }, more)
 }
 
@@ -51,7 +46,7 @@ export async function openBefore(
   more: StandOptions['foldgate'] = {},
 ): Promise<MessagesStand> {
   const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...more })
-  opened.push(foldgate)
+  onTestFinished(foldgate.close)
   return { upstream, foldgate }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ConversationCard } from '../../../src/telemetry/conversations/conversation-list.ts'
 import { openMemoryStore } from '../../../src/storage/memory-store.ts'
 import type { Store } from '../../../src/storage/store.ts'
@@ -51,7 +51,8 @@ describe('a chat whose client moves its files and a reminder behind the newest m
     ['far beyond the window', long],
     ['far beyond it, with the reminder inside', { ...long, reminder: 'inside' as const }],
   ])('is one conversation from its second request on, without a branch: %s', async (_, options) => {
-    await using upstream = await closing(exactUpstream(8_192))
+    const upstream = await exactUpstream(8_192)
+    onTestFinished(() => upstream.close())
     await using at = await reportStand(completion('fine'), { upstream: upstream.url, profile: window8k })
     const ids = await send(at, aiderChat(options))
     // The first has no history, and not one message where the others have it.
@@ -255,10 +256,3 @@ const withPictures = (run: readonly TestMessage[]): TestMessage[] =>
   run.flatMap((message) =>
     message.role === 'tool' ? [message, { role: 'user', content: 'As you see.' }] : [message],
   )
-
-async function closing<Server extends { close(): Promise<void> }>(
-  opening: Promise<Server>,
-): Promise<Server & AsyncDisposable> {
-  const server = await opening
-  return Object.assign(server, { [Symbol.asyncDispose]: () => server.close() })
-}

@@ -1,4 +1,4 @@
-import { afterEach, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../src/json/json-value.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../../support/foldgate.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type ResponsesUpstreamOptions,
 } from '../../support/responses/responses-upstream.ts'
 import type { ResponsesScript } from '../../support/responses/script.ts'
-import type { Answered } from '../messages/stand.ts'
+import { wordCount, type Answered } from '../messages/stand.ts'
 
 export type Item = JsonObject
 
@@ -23,17 +23,12 @@ export type StandOptions = Partial<ResponsesUpstreamOptions> & {
   readonly changesPrefix?: boolean
 }
 
-const opened: { readonly close: () => Promise<void> }[] = []
-const watched: ResponsesUpstream[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each.close()
-  const removed = watched.splice(0).flatMap(({ requests }) => requests.flatMap((request) => request.removed))
+/** Fails where reasoning was removed since what stands before it had changed. */
+function expectPrefixes({ requests }: ResponsesUpstream): void {
+  const removed = requests.flatMap((request) => request.removed)
   const lost = removed.filter(({ reason }) => reason === 'prefix_mismatch').map(({ id }) => id)
   if (lost.length > 0) throw new Error(`The upstream left out ${lost.join(', ')}: their prefix had changed.`)
-})
-
-/** Each word of letters is a token, and so is every other character but blanks. */
-const wordCount = (text: string): number => text.match(/[a-z]+|[^\sa-z]/gi)?.length ?? 0
+}
 
 /** A strict upstream of the Responses API with a Foldgate in front; both are closed behind the test. */
 export async function openStand({
@@ -49,8 +44,10 @@ export async function openStand({
     count: wordCount,
     ...options,
   })
-  opened.push(upstream)
-  if (!changesPrefix) watched.push(upstream)
+  onTestFinished(async () => {
+    await upstream.close()
+    if (!changesPrefix) expectPrefixes(upstream)
+  })
   return openBefore(upstream, { window: { tokens: windowTokens }, target: 0.7, ...profile }, more)
 }
 
@@ -61,7 +58,7 @@ export async function openBefore(
   more: StandOptions['foldgate'] = {},
 ): Promise<ResponsesStand> {
   const foldgate = await startFoldgate({ upstream: upstream.url, profile, ...more })
-  opened.push(foldgate)
+  onTestFinished(foldgate.close)
   return { upstream, foldgate }
 }
 

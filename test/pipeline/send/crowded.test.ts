@@ -11,7 +11,6 @@ import {
   type ReceivedRequest,
   type Script,
 } from '../../support/fake-upstream.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
 import { createSharedPools } from '../../../src/pipeline/send/shared-pool.ts'
@@ -131,18 +130,12 @@ describe('requests that fill a shared memory together go one after the other', (
 
   test('another upstream goes on meanwhile', async () => {
     await using other = await fakeUpstream(fine)
-    await using crowded = await fakeUpstream(full)
-    const upstreams = { other: { url: other.url } }
-    const foldgate = await startFoldgate({ upstream: crowded.url, upstreams })
-    try {
-      const waiting = postChat(foldgate.url, asked(1))
-      await eventually(() => expect(crowded.requests).toHaveLength(1))
-      const reply = await postChat(foldgate.url.replace('/v1', '/u/other/v1'), asked(2))
-      expect(reply.status).toBe(200)
-      expect((await waiting).status).toBe(500)
-    } finally {
-      await foldgate.close()
-    }
+    await using at = await standWith(full, { upstreams: { other: { url: other.url } } })
+    const waiting = postChat(at.url, asked(1))
+    await eventually(() => expect(at.upstream.requests).toHaveLength(1))
+    const reply = await postChat(at.url.replace('/v1', '/u/other/v1'), asked(2))
+    expect(reply.status).toBe(200)
+    expect((await waiting).status).toBe(500)
   })
 })
 

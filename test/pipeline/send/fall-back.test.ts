@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
 import { longRun } from '../../support/conversations.ts'
 import {
@@ -14,7 +14,8 @@ import { startMessagesUpstream } from '../../support/messages/messages-upstream.
 import { startResponsesUpstream } from '../../support/responses/responses-upstream.ts'
 import { readTool } from '../messages/stand.ts'
 import { reportStand } from '../../telemetry/report/report-stand.ts'
-import { startFoldgate, type FoldgateOptions } from '../../support/foldgate.ts'
+import type { FoldgateOptions } from '../../support/foldgate.ts'
+import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
 // A conversation whose system text, tools and newest round exceed a small window by themselves ended in the small model's
@@ -32,10 +33,9 @@ const made = (name: string, keys: object): [string, Profile] => [name, { ...prof
 
 /** A Foldgate before a small model and a larger one, each at a server of its own. */
 async function standOf(options: StandOptions) {
-  const small = await fakeUpstream(options.small)
   const larger = await fakeUpstream(options.large)
-  const foldgate = await startFoldgate({
-    upstream: small.url,
+  onTestFinished(larger.close)
+  const at = await standWith(options.small, {
     upstreams: { large: { url: larger.url, ...options.upstream } },
     ...(options.env !== undefined && { env: options.env }),
     profiles: new Map([
@@ -43,16 +43,7 @@ async function standOf(options: StandOptions) {
       made('large', options.largeProfile ?? large),
     ]),
   })
-  return {
-    small,
-    larger,
-    foldgate,
-    async [Symbol.asyncDispose]() {
-      await foldgate.close()
-      await small.close()
-      await larger.close()
-    },
-  }
+  return { ...at, small: at.upstream, larger }
 }
 
 const run = longRun(6, 2)
@@ -215,7 +206,7 @@ test.each(
 )
 
 test("it is told in an event, a metric and a row, and what is kept of the conversation is the small model's", async () => {
-  const larger = await fakeUpstream(completion(said, { prompt_tokens: 11_000 }, 'large-2026'))
+  await using larger = await fakeUpstream(completion(said, { prompt_tokens: 11_000 }, 'large-2026'))
   const price = { input: 2, cached_input: null, output: 8, cache_written_input: null }
   await using at = await reportStand(overflow(8_192, 12_000), {
     profile,
@@ -249,12 +240,11 @@ test("it is told in an event, a metric and a row, and what is kept of the conver
     prompt_tokens: 11_000,
     prompt_cost: 0.022,
   })
-  await larger.close()
 })
 
 test('if the larger model refuses it as well, the client gets the first refusal as it came, and hears of both', async () => {
   const refused = overflow(8_192, 12_000)
-  const larger = await fakeUpstream(json({ error: { message: 'Not you.', code: 'denied' } }, 403))
+  await using larger = await fakeUpstream(json({ error: { message: 'Not you.', code: 'denied' } }, 403))
   await using at = await reportStand(refused, { profile, upstreams: { large: { url: larger.url } } })
   const reply = await postChat(at.url, chatOf(run))
   expect([reply.status, reply.text]).toEqual([
@@ -268,7 +258,6 @@ test('if the larger model refuses it as well, the client gets the first refusal 
   expect(recoveries).toMatchObject([
     { reason: 'failed', details: { status: 400, fallback: 'large-model', fallback_status: 403 } },
   ])
-  await larger.close()
 })
 
 test('a refusal inside a stream is given whole after the larger model has refused in its own stream', async () => {
@@ -426,14 +415,11 @@ test("signed thinking is the small model's: the larger one gets none of it, and 
     count: (text) => Math.ceil(text.length / 4),
     reply: () => ({ content: [{ type: 'text', text: said }] }),
   })
-  const small = await fakeUpstream(json(tooLongMessage, 400))
-  const foldgate = await startFoldgate({
-    upstream: small.url,
-    upstreams: { large: { url: strict.url, forward_client_key: true } },
-    profile,
-  })
+  onTestFinished(() => strict.close())
+  const upstreams = { large: { url: strict.url, forward_client_key: true } }
+  await using at = await standWith(json(tooLongMessage, 400), { profile, upstreams })
   const sent = JSON.stringify({ model: 'claude-small', max_tokens: 500, tools: [readTool], messages })
-  const response = await post(foldgate.url, '/messages', sent, {
+  const response = await post(at.url, '/messages', sent, {
     'x-api-key': 'key',
     'anthropic-version': '2023-06-01',
   })
@@ -441,9 +427,6 @@ test("signed thinking is the small model's: the larger one gets none of it, and 
   expect(posted(strict).map(({ rejected, body }) => [rejected, body.toString()])).toEqual([
     [null, sent.replace('claude-small', 'large-model').replaceAll(/\{"type":"thinking"[^}]*\},/g, '')],
   ])
-  await foldgate.close()
-  await small.close()
-  await strict.close()
 })
 
 test('encrypted reasoning stays away from the larger model as well, with the ids that demand it', async () => {
@@ -459,14 +442,11 @@ test('encrypted reasoning stays away from the larger model as well, with the ids
     count: (text) => Math.ceil(text.length / 4),
     reply: () => ({ output: [{ type: 'message', text: said }] }),
   })
-  const small = await fakeUpstream(overflow(8_192, 12_000))
-  const foldgate = await startFoldgate({
-    upstream: small.url,
-    upstreams: { large: { url: strict.url, forward_client_key: true } },
-    profile,
-  })
+  onTestFinished(() => strict.close())
+  const upstreams = { large: { url: strict.url, forward_client_key: true } }
+  await using at = await standWith(overflow(8_192, 12_000), { profile, upstreams })
   const sent = JSON.stringify({ model: 'gpt-small', store: false, input })
-  const response = await post(foldgate.url, '/responses', sent)
+  const response = await post(at.url, '/responses', sent)
   expect(response.headers.get('x-foldgate-action')).toBe('recovered;reason=fallback')
   expect(posted(strict).map(({ rejected, body }) => [rejected, body.toString()])).toEqual([
     [
@@ -477,7 +457,4 @@ test('encrypted reasoning stays away from the larger model as well, with the ids
         .replace('"id":"fc_1",', ''),
     ],
   ])
-  await foldgate.close()
-  await small.close()
-  await strict.close()
 })

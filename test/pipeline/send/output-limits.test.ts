@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
 import { completion, json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../../support/foldgate.ts'
@@ -14,17 +14,12 @@ const tools = [
   { type: 'function', function: { name: 'search', parameters: { type: 'object', properties: {} } } },
 ]
 
-const opened: { readonly close: () => Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each.close()
-})
-
 /** An upstream that holds the output limit against its window, as OpenAI and vLLM do, and a Foldgate in front of it. */
 async function open(profile: object): Promise<{ upstream: StrictUpstream; foldgate: RunningFoldgate }> {
   const upstream = await exactUpstream(windowTokens)
-  opened.push(upstream)
+  onTestFinished(() => upstream.close())
   const foldgate = await startFoldgate({ upstream: upstream.url, profile })
-  opened.push(foldgate)
+  onTestFinished(foldgate.close)
   return { upstream, foldgate }
 }
 

@@ -4,8 +4,7 @@ import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import { openMemoryStore } from '../../../src/storage/memory-store.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
-import { completion, fakeUpstream, json, overflow, type Script } from '../../support/fake-upstream.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
+import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { unmeasurable } from '../../support/models.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { openPlays } from './plays.ts'
@@ -292,18 +291,14 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
   })
 
   test('a request that cannot be measured is sent as it came, and what it was is logged without content', async () => {
-    await using upstream = await fakeUpstream(completion('fine'))
-    const foldgate = await startFoldgate({
-      upstream: upstream.url,
-      profiles: unmeasurable(smallWindow, 'PLANTED-SECRET'),
-    })
-    const reply = await postChat(foldgate.url, request)
+    const profiles = unmeasurable(smallWindow, 'PLANTED-SECRET')
+    await using at = await standWith(completion('fine'), { profiles })
+    const reply = await postChat(at.url, request)
     expect(reply.status).toBe(200)
     expect(reply.action).toBe('failed-open;reason=measure')
     expect(reply.header('x-foldgate-window')).toBeNull()
-    expect(upstream.requests[0]?.body.toString()).toBe(original)
-    expect(foldgate.log.join('')).toContain('"part":"measure"')
-    expect(foldgate.log.join('')).not.toContain('PLANTED-SECRET')
-    await foldgate.close()
+    expect(at.upstream.requests[0]?.body.toString()).toBe(original)
+    expect(at.foldgate.log.join('')).toContain('"part":"measure"')
+    expect(at.foldgate.log.join('')).not.toContain('PLANTED-SECRET')
   })
 })
