@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { longRun } from '../support/conversations.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate } from '../support/foldgate.ts'
@@ -16,13 +16,10 @@ async function sentTo(host: string, headers: Record<string, string>, messages: o
     profile: { window: { tokens: 2_000, output_reserve: 200 }, messages },
     httpProxy: upstream.origin,
   })
-  try {
-    const { action, header } = await postChat(foldgate.url, body, headers)
-    const sent = upstream.requests.find(({ url }) => url.endsWith('/chat/completions'))?.body.toString()
-    return { action, observed: header('x-foldgate-observed'), isUntouched: sent === body }
-  } finally {
-    await foldgate.close()
-  }
+  onTestFinished(foldgate.close)
+  const { action, header } = await postChat(foldgate.url, body, headers)
+  const sent = upstream.requests.find(({ url }) => url.endsWith('/chat/completions'))?.body.toString()
+  return { action, observed: header('x-foldgate-observed'), isUntouched: sent === body }
 }
 
 // Its token was asked with as if it were a key of the API, and no window was learnt.

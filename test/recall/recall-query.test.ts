@@ -1,8 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type MessageRun, readRecallQuery } from '../../src/recall/recall-query.ts'
-import { anyArguments } from './asking.ts'
-import { propertyRuns } from '../support/property-runs.ts'
 
 const runsText = (runs: readonly MessageRun[]) =>
   runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')
@@ -90,15 +87,4 @@ describe('nonsense is told what was wrong', () => {
   ])('%s', (text, problem) => {
     expect(read(text)).toBe(problem)
   })
-})
-
-test('whatever the arguments, they are read', () => {
-  fc.assert(
-    fc.property(anyArguments, (text) => {
-      const query = readRecallQuery(text)
-      const offset = 'offset' in query ? query.offset : 0
-      expect(Number.isSafeInteger(offset) && offset >= 0).toBe(true)
-    }),
-    { numRuns: propertyRuns(2000) },
-  )
 })

@@ -248,14 +248,6 @@ describe('a record of a release that cleared all before a point', () => {
     expect(Math.min(...further)).toBeGreaterThanOrEqual(13)
     expect(clearedIn(contents)).toEqual([2, 4, 6, 8, 10, 12, ...further])
   })
-
-  test('is the only one that says how far clearing reaches', () => {
-    const made = sendGrowing(conversation, { budgetTokens: 6_000 }).flatMap(({ compaction }) =>
-      compaction === null ? [] : [compaction],
-    )
-    expect(made.length).toBeGreaterThan(0)
-    expect(new Set(made.map(({ reach }) => reach.clear))).toEqual(new Set([0]))
-  })
 })
 
 /** Rounds of several tools over a few files and commands, so that some supersede others, and talk between them. */

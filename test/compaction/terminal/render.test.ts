@@ -39,11 +39,6 @@ describe('what a terminal would show in the end', () => {
     expect(shown).toContain('the report\nhas three lines')
     if (opening.includes('\n')) expect(shown).toContain('and the next line stay')
   })
-
-  test('a text without any of it is the same text', () => {
-    const text = '  indented\t\n\n\ntrailing  \n名前 é 😀\n'
-    expect(renderTerminal(text)).toBe(text)
-  })
 })
 
 const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`

@@ -46,7 +46,6 @@ async function replicas(count: number) {
 /** The same conversation as other clients write it. */
 const spellings: readonly (readonly [string, (messages: readonly TestMessage[]) => string])[] = [
   ['as it was', (messages) => JSON.stringify(chatOf(messages))],
-  ['with spaces between', (messages) => JSON.stringify(chatOf(messages), null, 1)],
   [
     'with letters escaped',
     (messages) => {
