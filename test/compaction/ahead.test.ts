@@ -90,15 +90,6 @@ describe('a fold that is planned ahead', () => {
     expect(ranges[0]?.replacedTokens).toBeGreaterThan(standing)
   })
 
-  test('where a recap stands it is a reason for one, however small the view is', () => {
-    const { view, compaction } = sent(due, null, null)
-    expect(view.standIns).toEqual({ summaries: 0, recaps: 1 })
-    const frontier = compaction?.fold?.frontier
-    expect(ahead(due, { compaction })).toMatchObject({ frontier, ranges: [{ start: 0, end: frontier }] })
-    // Of what is there already nothing more is asked.
-    expect(ahead(due, { compaction: summarised.compaction })).toBeNull()
-  })
-
   // A summary that was too long left a recap at its own frontier, which freed too little to be a compaction: then there was
   // none, although one was due.
   test('summaries for which there is no room do not stand: a recap does, and the view fits', () => {

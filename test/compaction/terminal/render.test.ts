@@ -28,17 +28,6 @@ describe('what a terminal would show in the end', () => {
   test('lines that end in CR LF stay the lines of a text', () => {
     expect(renderTerminal('first\r\n  second  \r\n\r\nlast\r\n')).toBe('first\n  second  \n\nlast\n')
   })
-
-  test.each([
-    ['a title without an end', `${esc}]0;the rest of this line\nand the next line stay`],
-    ['a lone CSI', `${esc}[`],
-    ['a lone escape', esc],
-    ['a device control string without an end', `${esc}Pstarted and never closed\nand the next line stay`],
-  ])('%s does not swallow the text behind it', (_, opening) => {
-    const shown = renderTerminal(`${opening}\nthe report\nhas three lines`)
-    expect(shown).toContain('the report\nhas three lines')
-    if (opening.includes('\n')) expect(shown).toContain('and the next line stay')
-  })
 })
 
 const watched = (number: number) => `${esc}[2J${esc}[3J${esc}[Hround ${number}: 0 errors\n`
