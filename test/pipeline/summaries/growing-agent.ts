@@ -145,7 +145,7 @@ export const recapsIn = ({ received }: Pick<Turn, 'received'>): readonly string[
 
 export const contentOf = (message: string): string => rawMember(message, 'content')
 
-export function rawMember(message: string, name: string): string {
+function rawMember(message: string, name: string): string {
   const read: unknown = JSON.parse(message)
   return isObject(read) ? textOf(read[name]) : ''
 }
