@@ -29,31 +29,12 @@ async function problemsOf(given: Given): Promise<readonly string[]> {
   return loaded.ok ? [] : loaded.problems.map(formatProblem)
 }
 
-test('without flags, environment and file everything has its default', async () => {
+// Each default stands in settings.schema.json, which is what the schema says.
+test('without flags, environment and file there are folders of one’s own, no keys and one upstream', async () => {
   const settings = await settingsOf({})
-  expect(settings).toMatchObject({
-    host: '127.0.0.1',
-    port: 3653,
-    log_level: 'info',
-    profiles: join(settings.cwd, 'profiles'),
-    profiles_required: false,
-    client_keys: [],
-    limits: {
-      body_mb: 64,
-      bytes_in_flight_mb: 512,
-      last_bodies_mb: 64,
-      concurrent: 1024,
-      headers_s: 60,
-      connect_s: 10,
-      first_byte_s: 600,
-      idle_s: 300,
-    },
-    drain: { delay_s: 5, timeout_s: 25 },
-    store: { url: 'sqlite:', ttl_days: 7, max_mb: 512, required: false, encrypt_key: null },
-    admin: { host: '127.0.0.1', port: 3654, token: null, show_content: false, metrics: 'protected' },
-    usage: { in_streams: 'rewritten' },
-    config_file: null,
-  })
+  const folder = join(settings.cwd, 'profiles')
+  expect(settings).toMatchObject({ profiles: folder, profiles_required: false, config_file: null })
+  expect([settings.client_keys, settings.admin.token, settings.store.encrypt_key]).toEqual([[], null, null])
   const address = { name: 'default', url: 'https://api.openai.com/v1', key: null, headers: {} }
   const defaults = { concurrency: null, forward_client_key: true, drops_client_key: false }
   expect([...settings.upstreams]).toEqual([['default', { ...address, ...defaults }]])

@@ -242,15 +242,3 @@ describe('a belief ends in time', () => {
     expect(next.window()).toBeNull()
   })
 })
-
-test('the list names each model of which something is believed, since when and until when', async () => {
-  const { models, learns } = replicaOn(sharedStore().store)
-  models.get(modelKeyOf('default', 'c1', 'unseen', 'http://upstream'), 'window')
-  await learns((each) => each.set(key, 'window', total(8192), 'refusal'))
-  const [known, ...others] = models.list()
-  expect(others).toEqual([])
-  expect(known?.key).toEqual(key)
-  expect(known?.beliefs.window).toMatchObject({ value: total(8192), from: 'refusal' })
-  const { sinceMs = 0, untilMs = 0 } = known?.beliefs.window ?? {}
-  expect(untilMs - sinceMs).toBe(hourMs)
-})

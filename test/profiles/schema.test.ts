@@ -1,56 +1,6 @@
 import { expect, test } from 'vitest'
 import { profileSchema } from '../../src/profiles/schema.ts'
 
-test('an empty profile has every default', () => {
-  expect(profileSchema.parse({})).toEqual({
-    models: [],
-    headers: {},
-    extends: 'default',
-    upstream: null,
-    window: { tokens: 'auto', max: null, output_reserve: 4096, encoding: 'auto', ratio: null },
-    trigger: 1,
-    target: null,
-    every: { turns: 0, tool_calls: 0 },
-    limit: { turns: 0, messages: 0 },
-    min_growth_tokens: 0,
-    keep: { recent_messages: 4, task: true },
-    strategy: 'auto',
-    template: 'auto',
-    repair: false,
-    render: { enabled: true, at: null },
-    preview: { threshold_tokens: 2048, max_chars: 1600, max_lines: 24, at: null },
-    clear: { enabled: true, keep_results: 3, except_tools: [], at: null },
-    fold: { at: null },
-    clip: { newest_user: false },
-    recap: { max_tokens: 8192, beside_summaries: true, tell: ['said', 'work', 'files', 'diary', 'names'] },
-    summary: {
-      upstream: null,
-      model: null,
-      mode: 'background',
-      at: 0.6,
-      max_tokens: 1024,
-      reasoning_tokens: 8192,
-      parameters: {},
-      min_savings_ratio: 0.3,
-      wait_ms: 30_000,
-      concurrent: 2,
-      system_prompt: null,
-      user_prompt: null,
-    },
-    overflow: {
-      attempts: 3,
-      min_recent: 4,
-      hold_ms: 10_000,
-      clamp_output: 'when_impossible',
-      fallback: null,
-    },
-    recall: { enabled: false, rounds: 3 },
-    continuation: { max: 0 },
-    messages: { blank_billing: 'auto', subscriptions: 'observe' },
-    observe: false,
-  })
-})
-
 test.each([
   [{ trigger: 'off' }],
   [{ trigger: 1, target: 0.99 }],

@@ -1,21 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { endedRow, openActivity } from '../../src/telemetry/activity.ts'
 import { journalEventSchema, usageRowSchema } from '../../src/telemetry/journal/rows.ts'
-import { modelKeyOf } from '../../src/models/model-record.ts'
 import { parseJsonText } from '../../src/json/json-value.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'
 import type { JournalName } from '../../src/storage/store.ts'
 import { memoryStore } from '../admin/memory.ts'
-import {
-  beganMs,
-  endOf,
-  heldMessages,
-  plainReport,
-  reportOf,
-  unmeasured,
-  writtenSummary,
-} from './told-request.ts'
+import { beganMs, endOf, reportOf, writtenSummary } from './told-request.ts'
 
 function open() {
   const changed: (string | null)[] = []
@@ -55,22 +46,6 @@ function open() {
 }
 
 describe('a request', () => {
-  test('is in the list from its beginning, and in the journal and the totals from its end', async () => {
-    const { reports, events, rows, changed, card, conversations } = open()
-    const report = reportOf()
-    reports.begin(report, heldMessages)
-    expect(await card()).toMatchObject({ answering: true, requests: 0, pressure: 0.9 })
-    expect((await events()).map(({ type }) => type)).toEqual(['compaction'])
-    expect([(await rows()).length, conversations.totals(), changed]).toEqual([0, null, ['c0ffee']])
-    reports.end(report, endOf())
-    expect(await card()).toMatchObject({ answering: false, requests: 1 })
-    expect((await rows()).length).toBe(1)
-    expect(conversations.totals()).toMatchObject({ requests: 1 })
-    expect(changed).toEqual(['c0ffee', 'c0ffee'])
-    // What this process has written it does not read as another's.
-    expect(await card()).toMatchObject({ requests: 1 })
-  })
-
   test('for a model without a price costs what the one that answered costs', async () => {
     const { reports, rows } = open()
     for (const answeredBy of ['gpt-5-2026-08-07', 'unpriced', null])
@@ -79,16 +54,6 @@ describe('a request', () => {
     // Of 50,100 tokens 40,000 came from the cache.
     expect(costs[0]).toBeCloseTo(0.141, 10)
     expect(costs.slice(1)).toEqual([null, null])
-  })
-
-  test('without a conversation is counted, and is in no list', async () => {
-    const { reports, rows, conversations } = open()
-    const report = plainReport({ conversation: null })
-    reports.begin(report, null)
-    reports.end(report, endOf())
-    expect((await rows()).length).toBe(1)
-    expect(conversations.totals()).toMatchObject({ requests: 1 })
-    expect(await conversations.list()).toEqual([])
   })
 })
 
@@ -116,24 +81,6 @@ test('why a prompt was not cached is in its row, and an event now and then, unle
 describe('the row of a request that has ended', () => {
   const noCosts = { sent: null, whole: null }
 
-  test('says what came, what was sent and what became of it, and is read back as it was', () => {
-    const row = endedRow(reportOf({ added_ms: 20.123456 }), endOf(), { sent: 0.25, whole: 0.5 }, 'here')
-    const came = { process: 'here', conversation: 'c0ffee', messages_received: 120, tokens_received: 90_000 }
-    const answered = { answered_by: 'gpt-5-2026-08-07', added_ms: 20.123, total_ms: 2_500 }
-    const prompt = { prompt_tokens: 50_100, cached_tokens: 40_000, cache_written_tokens: 9_000 }
-    const costs = { completion_tokens: 700, prompt_cost: 0.25, whole_prompt_cost: 0.5 }
-    expect(row).toMatchObject({ ...came, ...answered, ...prompt, ...costs })
-    expect(usageRowSchema.parse(JSON.parse(JSON.stringify(row)))).toEqual(row)
-  })
-
-  test('has nulls for what is not known', () => {
-    const report = plainReport({ ...unmeasured, status: null, conversation: null })
-    const end = endOf({ outcome: 'client-gone', usage: null, answeredBy: null })
-    const row = endedRow(report, end, noCosts, 'here')
-    expect(row).toMatchObject({ outcome: 'client-gone', prompt_tokens: null, answered_by: null })
-    expect(usageRowSchema.parse(JSON.parse(JSON.stringify(row)))).toEqual(row)
-  })
-
   test('names the model that answered if it is another, no longer than a name is', () => {
     const report = reportOf({ model: 'gpt-5' })
     expect(endedRow(report, endOf({ answeredBy: 'gpt-5' }), noCosts, 'here').answered_by).toBeNull()
@@ -156,22 +103,6 @@ describe('what else happens', () => {
     expect(changed).toEqual(['c0ffee'])
     expect(log.join()).toContain('a summary was written')
     expect(JSON.stringify(told) + log.join()).not.toContain('PLANTED')
-  })
-
-  test('a window, a failure, what the operator asks for', async () => {
-    const { learnt, failures, compactRequested, events, changed } = open()
-    const key = modelKeyOf('default', 'PLANTED-CREDENTIAL', 'gpt-5', 'http://upstream')
-    learnt({ key, window: { tokens: 8_192, kind: 'total' }, by: 'refusal', conversation: null })
-    failures.note('archive', Object.assign(new Error('PLANTED'), { code: 'ENOSPC' }))
-    compactRequested('c0ffee')
-    const told = await events()
-    expect(told).toMatchObject([
-      { type: 'window', reason: 'refusal' },
-      { type: 'failure', reason: 'archive', details: { reason: 'ENOSPC', times: 1 } },
-      { type: 'compact-requested', reason: 'operator' },
-    ])
-    expect(changed).toEqual(['c0ffee'])
-    expect(JSON.stringify(told)).not.toContain('PLANTED')
   })
 
   // A client without a key could drive everything else out of the journal, by asking again and again.

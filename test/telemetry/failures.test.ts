@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { createFailureLog, createFailures } from '../../src/telemetry/failures.ts'
 import { arrivalNow } from '../../src/pipeline/bare-report.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'
-import { createReports, unreadAnswer } from '../../src/telemetry/request-report.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
@@ -10,7 +9,6 @@ import { adminStand } from '../admin/admin-stand.ts'
 import { memoryStore } from '../admin/memory.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, silence } from '../support/fake-upstream.ts'
-import { reportOf } from './told-request.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
 import { reportStand, type ReportStand } from './report/report-stand.ts'
 
@@ -107,18 +105,6 @@ test('and none that is refused, left or bypassed', async () => {
   leaving.abort()
   await asked
   await expect.poll(() => unobserved(at)).toBe(6)
-})
-
-test('a listener that throws is noted each time, and the others are told', () => {
-  const noted: string[] = []
-  const told: string[] = []
-  const failures = createFailures((part) => void noted.push(part))
-  const good = { begun: () => void told.push('begun'), ended: () => void told.push('ended') }
-  const reports = createReports([{ begun: failing, ended: failing }, good], () => {}, failures)
-  reports.begin(reportOf(), null)
-  reports.end(reportOf(), { outcome: 'finished', ...unreadAnswer })
-  expect(noted).toEqual(['observation', 'observation'])
-  expect(told).toEqual(['begun', 'ended'])
 })
 
 // A defect in telling turned an answer of 200 into an error of our own: the answer is there, whatever is told of it.

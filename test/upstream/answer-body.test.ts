@@ -19,68 +19,7 @@ function opened() {
   return { body, told, asked, reader }
 }
 
-describe('what comes before anybody reads', () => {
-  test('waits, and is given at once and in its order', () => {
-    const { body, told, reader } = opened()
-    body.feed(Buffer.from('a'))
-    body.feed(Buffer.from('b'))
-    body.finish()
-    expect(body.isEnded).toBe(false)
-    body.read(reader)
-    expect(told).toEqual(['a', 'b', 'end'])
-    expect(body.isEnded).toBe(true)
-  })
-
-  test('holds its source up once it is much, until it is read', () => {
-    const { body, asked, reader } = opened()
-    body.feed(Buffer.alloc(64 * 1024))
-    expect(asked).toEqual(['pause'])
-    body.read(reader)
-    expect(asked).toEqual(['pause', 'resume'])
-  })
-})
-
-describe('a reader', () => {
-  test('that pauses within a piece gets no other before it goes on', () => {
-    const { body, told, asked, reader } = opened()
-    body.feed(Buffer.from('a'))
-    body.feed(Buffer.from('b'))
-    body.read({
-      ...reader,
-      piece: (piece) => {
-        reader.piece(piece)
-        body.pause()
-      },
-    })
-    expect(told).toEqual(['a'])
-    body.finish()
-    body.resume()
-    expect(told).toEqual(['a', 'b'])
-    body.resume()
-    expect(told).toEqual(['a', 'b', 'end'])
-    expect(asked).toEqual(['pause'])
-  })
-
-  test('that goes leaves the rest to the next one', () => {
-    const { body, told, reader } = opened()
-    body.feed(Buffer.from('a'))
-    body.read({ ...reader, piece: () => body.unread() })
-    body.feed(Buffer.from('b'))
-    body.read(reader)
-    body.finish()
-    expect(told).toEqual(['b', 'end'])
-  })
-})
-
 describe('a body that breaks off', () => {
-  test('gives what had come before', () => {
-    const { body, told, reader } = opened()
-    body.feed(Buffer.from('a'))
-    body.fail(new Error('cut'))
-    body.read(reader)
-    expect(told).toEqual(['a', 'cut'])
-  })
-
   test('throws nothing where nobody reads it', async () => {
     const { body } = opened()
     body.fail(new Error('cut'))
@@ -99,30 +38,6 @@ describe('a body that breaks off', () => {
   })
 })
 
-test('it is over when it was taken, given up or broke off, not when it has only come', () => {
-  const over: string[] = []
-  const [taken, givenUp, broken] = [opened(), opened(), opened()]
-  for (const [name, { body }] of Object.entries({ taken, givenUp, broken }))
-    body.onceOver(() => over.push(name))
-  taken.body.feed(Buffer.from('a'))
-  taken.body.finish()
-  expect(over).toEqual([])
-  taken.body.read(taken.reader)
-  givenUp.body.destroy()
-  broken.body.fail(new Error('cut'))
-  expect(over).toEqual(['taken', 'givenUp', 'broken'])
-})
-
-test('everybody who wants to know that it is over is told, once and in order', () => {
-  const over: string[] = []
-  const { body } = opened()
-  body.onceOver(() => over.push('first'))
-  body.onceOver(() => over.push('second'))
-  body.destroy()
-  body.onceOver(() => over.push('late'))
-  expect(over).toEqual(['first', 'second', 'late'])
-})
-
 test('whoever stops reading its pieces before the end gives it up', async () => {
   const { body, asked } = opened()
   body.feed(Buffer.from('a'))
@@ -133,11 +48,6 @@ test('whoever stops reading its pieces before the end gives it up', async () => 
   }
   expect(asked).toEqual(['abort'])
 })
-
-async function* brokenPieces(): AsyncGenerator<Buffer> {
-  yield Buffer.from('some')
-  throw new Error('no more')
-}
 
 describe('a body that is made here', () => {
   test('is asked for as it is read', async () => {
@@ -162,13 +72,6 @@ describe('a body that is made here', () => {
     body.resume()
     await setTimeout(5)
     expect(told).toHaveLength(2)
-  })
-
-  test('breaks off with what made it', async () => {
-    const { told, reader } = opened()
-    madeBody(brokenPieces()).read(reader)
-    await setTimeout(5)
-    expect(told).toEqual(['some', 'no more'])
   })
 })
 

@@ -17,29 +17,6 @@ test('lets so many in and the others in the order in which they came', async () 
   expect(gate.busy()).toBe(0)
 })
 
-test('who gives up waiting leaves the queue', async () => {
-  const gate = createGate(1)
-  await gate.enter(null)
-  const controller = new AbortController()
-  const waiting = gate.enter(controller.signal)
-  const behind = gate.enter(null)
-  controller.abort(new Error('gone'))
-  await expect(waiting).rejects.toThrow('gone')
-  expect(gate.busy()).toBe(2)
-  gate.leave()
-  await behind
-  gate.leave()
-  expect(gate.busy()).toBe(0)
-})
-
-test('without a limit everybody enters', async () => {
-  const gate = createGate(null)
-  await Promise.all(Array.from({ length: 100 }, () => gate.enter(null)))
-  expect(gate.busy()).toBe(100)
-  for (let left = 0; left < 100; left += 1) gate.leave()
-  expect(gate.busy()).toBe(0)
-})
-
 describe('work that gives way', () => {
   test('takes a place that is free, and none that is not', async () => {
     const gate = createGate(1)
@@ -73,14 +50,6 @@ describe('work that gives way', () => {
     expect(gate.busy()).toBe(0)
   })
 
-  test('is left alone while there is another free place', async () => {
-    const gate = createGate(2)
-    const idle = gate.enterIdle()
-    await gate.enter(null)
-    expect(idle?.wanted.aborted).toBe(false)
-    gate.leave()
-  })
-
   test('gives way one by one: as many as wait, and no more', async () => {
     const gate = createGate(3)
     const idlers = [gate.enterIdle(), gate.enterIdle(), gate.enterIdle()]
@@ -101,12 +70,5 @@ describe('work that gives way', () => {
     expect(gate.enterIdle()).toBeNull()
     await waiting
     gate.leave()
-  })
-
-  test('has every place it likes where there is no limit, and is never asked to leave', async () => {
-    const gate = createGate(null)
-    const idle = gate.enterIdle()
-    await Promise.all(Array.from({ length: 50 }, () => gate.enter(null)))
-    expect(idle?.wanted.aborted).toBe(false)
   })
 })

@@ -218,22 +218,6 @@ test('a mark is the same for the same key, another for another one or another in
   expect(one('default')).toBe(first)
 })
 
-test.each([
-  ['Content-Type', { lower: 'content-type', isToken: true, stays: false }],
-  ['x-request-id', { lower: 'x-request-id', isToken: true, stays: false }],
-  ['CONNECTION', { lower: 'connection', isToken: true, stays: true }],
-  ['Transfer-Encoding', { lower: 'transfer-encoding', isToken: true, stays: true }],
-  ['Proxy-Authorization', { lower: 'proxy-authorization', isToken: true, stays: true }],
-  ['X-Foldgate-Compact', { lower: 'x-foldgate-compact', isToken: true, stays: true }],
-  ['x-foldgat', { lower: 'x-foldgat', isToken: true, stays: false }],
-  ['two words', { lower: 'two words', isToken: false, stays: false }],
-  ['line\r\nbreak', { lower: 'line\r\nbreak', isToken: false, stays: false }],
-  ['', { lower: '', isToken: false, stays: false }],
-])('a header is named %j', (name, expected) => {
-  expect(headerNameOf(name)).toEqual(expected)
-  expect(headerNameOf(name)).toEqual(expected)
-})
-
 test('however many names come, each is what it is', () => {
   for (let round = 0; round < 2; round += 1) {
     for (let index = 0; index < 2_500; index += 1) {

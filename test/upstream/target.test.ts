@@ -63,31 +63,16 @@ describe('a path is joined to the upstream as bytes', () => {
   })
 
   test.each([
-    ['http://h/v1', '/props', '/props'],
-    ['http://h/v1/', '/props', '/props'],
-    ['http://h', '/props', '/props'],
-    ['http://h/v1', '/', '/'],
     ['http://h/v1', '/slots/0?action=save', '/v1/slots/0?action=save'],
-    ['http://h/v1', '/props?model=a%2Fb', '/props?model=a%2Fb'],
-    ['http://h/v1', '/api/chat', '/api/chat'],
-    ['http://h/v1', '/api/v0/models', '/api/v0/models'],
     ['http://h/v1', '/api', '/api'],
-    ['http://h/v1', '/u/other/props', '/props'],
-    ['http://h/v1', '/u/other', '/'],
-    // Slashes and escapes are bytes like others.
-    ['http://h/v1', '/props/', '/props/'],
-    ['http://h/v1', '/api//tags//', '/api//tags//'],
-    ['http://h/v1', '/api/show%2Fx?name=%2e%2e/', '/api/show%2Fx?name=%2e%2e/'],
     ['http://h/v1', '/%70rops', '/v1/%70rops'],
     ['http://h/v1', '/api%2Ftags', '/v1/api%2Ftags'],
     ['http://h/v1', '/Props', '/v1/Props'],
     ['http://h/v1', '/props.json', '/v1/props.json'],
     // The client wrote that it means the API.
-    ['http://h/v1', '/v1/props', '/v1/props'],
     ['http://h/v1', '/v1//props', '/v1//props'],
     // What servers serve in both places is the API's: a base URL without `/v1` means that.
     ['http://h/v1', '/models', '/v1/models'],
-    ['http://h/v1', '/completions', '/v1/completions'],
     ['http://h/v1', '/rerank', '/v1/rerank'],
   ])('the root of upstream %s, request %s: %s', (url, requestTarget, expected) => {
     expect(joined(url, requestTarget)).toBe(expected)
@@ -95,7 +80,6 @@ describe('a path is joined to the upstream as bytes', () => {
 
   // The operator published what is behind `/llama`: nobody gets at what else the host has.
   test.each([
-    ['https://h/llama/v1', '/props', '/llama/props'],
     ['https://h/llama/v1', '/api/tags', '/llama/api/tags'],
     ['https://h/inference/v1', '/metrics', '/inference/metrics'],
     ['https://h/api/v1', '/api/tags', '/api/tags'],

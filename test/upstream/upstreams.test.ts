@@ -15,7 +15,6 @@ import {
 } from '../../src/upstream/upstreams.ts'
 import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
-import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 
 const opened: Upstreams[] = []
@@ -66,37 +65,6 @@ async function listening(server: Server): Promise<number> {
 }
 
 describe('what the upstream receives', () => {
-  test('path, headers and body as they were given', async () => {
-    await using upstream = await fakeUpstream(json({ ok: true }, 201, { 'X-Answer': 'é' }))
-    const upstreams = open({ default: { url: upstream.url } })
-    const answer = await upstreams.send(
-      request({
-        target: parseTarget('/v1/chat/completions?a=%20b'),
-        rawHeaders: ['X-Twice', '1', 'x-twice', '2', 'Content-Type', 'application/json'],
-        body: Buffer.from('{"a":1}'),
-      }),
-    )
-    expect(answer.status).toBe(201)
-    expect(answer.statusText).toBe('Created')
-    expect(await text(answer)).toBe('{"ok":true}')
-    expect(answer.rawHeaders).toContain('X-Answer')
-    const [received] = upstream.requests
-    expect(received?.url).toBe('/v1/chat/completions?a=%20b')
-    expect(received?.body.toString()).toBe('{"a":1}')
-    expect(received?.rawHeaders.join('|')).toContain('X-Twice|1|x-twice|2|Content-Type|application/json')
-    expect(received?.headers['content-length']).toBe('7')
-  })
-
-  test('a stream is sent with its length where it has one, else in chunks', async () => {
-    await using upstream = await fakeUpstream(json({}))
-    const upstreams = open({ default: { url: upstream.url } })
-    await text(await upstreams.send(request({ body: Readable.from([Buffer.from('abc')]), bodyBytes: 3 })))
-    await text(await upstreams.send(request({ body: Readable.from([Buffer.from('abc')]) })))
-    expect(upstream.requests[0]?.headers['content-length']).toBe('3')
-    expect(upstream.requests[1]?.headers['transfer-encoding']).toBe('chunked')
-    expect(upstream.requests.map(({ body }) => body.toString())).toEqual(['abc', 'abc'])
-  })
-
   test('connections are kept and used again', async () => {
     await using upstream = await fakeUpstream(json({}))
     const upstreams = open({ default: { url: upstream.url }, other: { url: `${upstream.origin}/x` } })
@@ -180,24 +148,6 @@ describe("a question of Foldgate's own", () => {
     expect(upstreams.busy(null)).toBe(0)
   })
 
-  test('puts a held key where it is told to, else where the client put its own', async () => {
-    await using upstream = await fakeUpstream(json({}))
-    const upstreams = open({ default: { url: upstream.url, key: () => 'secret' } })
-    await text(await upstreams.ask(question))
-    await text(await upstreams.ask({ ...question, keyPlace: 'x-goog-api-key' }))
-    await text(await upstreams.ask({ ...question, query: '', rawHeaders: [] }))
-    expect(
-      upstream.requests.map(({ url, headers }) => [
-        url,
-        headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization,
-      ]),
-    ).toEqual([
-      ['/api/show?a=1', 'secret'],
-      ['/api/show?a=1', 'secret'],
-      ['/api/show', 'Bearer secret'],
-    ])
-  })
-
   test('never goes to a path that reads as another host', async () => {
     await using upstream = await fakeUpstream(json({}))
     const upstreams = open({ default: { url: upstream.url } })
@@ -248,21 +198,6 @@ describe("the client's credential", () => {
 })
 
 describe('what goes wrong is said with an address and without secrets', () => {
-  test('nobody listens', async () => {
-    const upstream = await fakeUpstream(silence)
-    await upstream.close()
-    const upstreams = open({ default: { url: upstream.url } })
-    const rawHeaders = ['authorization', 'Bearer secret']
-    const target = parseTarget('/v1/x?key=secret')
-    const failure = await upstreams.send(request({ rawHeaders, target })).catch((error: unknown) => error)
-    expect(failure).toMatchObject({
-      code: 'upstream_unreachable',
-      message: expect.stringContaining(`http://127.0.0.1:${upstream.port}/v1`),
-      cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
-    })
-    expect(String(failure)).not.toContain('secret')
-  })
-
   // Whoever misspelt the address of a second upstream was told to look at --upstream, which was right.
   test('nobody listens: the setting of that upstream is named', async () => {
     const upstream = await fakeUpstream(silence)
@@ -305,39 +240,6 @@ describe('what goes wrong is said with an address and without secrets', () => {
       server.close()
     }
   })
-
-  test('an upstream that is not in the settings', async () => {
-    const upstreams = open({ default: { url: 'http://127.0.0.1:9' } })
-    await expect(upstreams.send(request({ upstream: 'nobody' }))).rejects.toMatchObject({
-      code: 'unknown_upstream',
-    })
-  })
-})
-
-describe('cancelling', () => {
-  test('closes the upstream’s connection before its answer', async () => {
-    await using upstream = await fakeUpstream(silence)
-    const upstreams = open({ default: { url: upstream.url } })
-    const controller = new AbortController()
-    const sent = upstreams.send(request({ signal: controller.signal }))
-    const outcome = sent.catch((error: unknown) => error)
-    await eventually(() => expect(upstream.requests.length).toBe(1))
-    controller.abort(new Error('gone'))
-    expect(await outcome).toMatchObject({ message: 'gone' })
-    await eventually(() => expect(upstream.requests[0]?.left).toBe(true))
-    expect(upstreams.busy(null)).toBe(0)
-  })
-})
-
-test('an upstream with concurrency 1 sees one request at a time, until the answer has ended', async () => {
-  await using upstream = await fakeUpstream(json({}))
-  const upstreams = open({ default: { url: upstream.url, concurrency: 1 } })
-  const first = await upstreams.send(request())
-  const second = upstreams.send(request())
-  expect(upstreams.busy(null)).toBe(2)
-  await text(first)
-  await text(await second)
-  await eventually(() => expect(upstreams.busy(null)).toBe(0))
 })
 
 test('an HTTP proxy of the environment is used, with repeated headers kept, but not for this machine', async () => {

@@ -243,19 +243,6 @@ describe('a stream', () => {
     client.leave()
   })
 
-  test('tells that its client is gone, those who ask later too, and sends nothing more', async () => {
-    const { streams, url } = await streamServer()
-    const client = await listenTo(url)
-    const stream = streams[0] ?? expect.fail()
-    let told = 0
-    stream.onEnd(() => (told += 1))
-    client.leave()
-    await expect.poll(() => told).toBe(1)
-    stream.onEnd(() => (told += 1))
-    expect(told).toBe(2)
-    stream.send({ data: 'nobody' })
-  })
-
   test('whose client never reads is cut off, before much is kept for it; others go on', async () => {
     const { streams, port, url } = await streamServer()
     const socket = await openRaw(port, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')

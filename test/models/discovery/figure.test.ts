@@ -50,21 +50,6 @@ describe('a figure that comes as text', () => {
 // Of two limits one was taken for both: with the whole window of 4,096 a prompt of 3,996 tokens was sent to a server
 // that takes 3,072; with the prompt's limit alone a long reply would not have fitted beside it.
 describe('a limit for the prompt and one for prompt and output', () => {
-  test('are both carried', () => {
-    expect(withInputLimit(total(4096), input(3072))).toMatchObject({
-      tokens: 4096,
-      kind: 'total',
-      inputTokens: 3072,
-    })
-  })
-
-  test('unless the first is no limit at all, or the only one', () => {
-    expect(withInputLimit(total(4096), input(4096))).toMatchObject({ tokens: 4096, inputTokens: null })
-    expect(withInputLimit(null, input(3072))).toMatchObject({ tokens: 3072, kind: 'input' })
-    expect(withInputLimit(total(4096), 'implausible')).toMatchObject({ tokens: 4096, inputTokens: null })
-    expect(withInputLimit(null, null)).toBeNull()
-  })
-
   test('of several deployments are the least of each', () => {
     const wide = withInputLimit(total(9000), input(3000))
     const narrow = withInputLimit(total(8000), input(7000))

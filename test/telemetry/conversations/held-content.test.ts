@@ -54,12 +54,6 @@ function holding(
 }
 
 describe('where texts may not be shown', () => {
-  test('only what became of messages is told', () => {
-    const content = holding(false, [1, heldOf([hello])])
-    expect(content.shown(idOf(1)).messages).toMatchObject([{ ...message(), received: null, sent: null }])
-    expect(content.shown(idOf(1)).shows_content).toBe(false)
-  })
-
   test('they are not kept in memory either', async () => {
     const content = createHeldContent({ showsContent: false })
     const body = new WeakRef({ text: 'PLANTED'.repeat(1_000) })
@@ -82,16 +76,6 @@ describe('where texts may not be shown', () => {
 const before = heldOf([{ received: 'before', sent: 'before' }])
 
 describe('where they may', () => {
-  test('they stand beside what became of each message, the latest request’s alone', () => {
-    const latest = [hello, { received: null, sent: 'made' }, { received: 'folded', sent: null }]
-    const content = holding(true, [1, before], [1, heldOf(latest)])
-    expect(content.shown(idOf(1)).messages?.map(({ received, sent }) => [received, sent])).toEqual([
-      [hello.received, hello.sent],
-      [null, 'made'],
-      ['folded', null],
-    ])
-  })
-
   test('long ones are cut, and say how much is missing', () => {
     const content = holding(true, [1, heldOf([{ received: 'x'.repeat(20_000), sent: 'x'.repeat(20_123) }])])
     const [shown] = content.shown(idOf(1)).messages ?? []

@@ -225,23 +225,11 @@ describe('a store that fails', () => {
 })
 
 describe('a conversation that is forgotten', () => {
-  test('is not written any more; others are', async () => {
-    const at = journalOn()
-    at.journal.write('events', journalEvent({ conversation: idOf(1), model: 'mine' }))
-    at.journal.write('events', journalEvent({ conversation: idOf(2), model: 'theirs' }))
-    at.journal.write('events', journalEvent({ conversation: null, model: 'nobody’s' }))
-    at.journal.write('usage', usageRow({ conversation: idOf(1) }))
-    at.journal.forget(idOf(1))
-    await at.journal.flush()
-    expect(await modelsIn(at)).toEqual(['theirs', 'nobody’s'])
-    expect(at.writes.map(({ journal }) => journal)).toEqual(['events'])
-  })
-
   // Events were on their way to the store while the conversation was deleted there; its rows of usage came after them.
   test.each([
     ['stood behind a write that was on its way', false],
     ['a store refused that was on its way', true],
-  ])('nor what %s', async (_, refuses) => {
+  ])('has nothing written any more that %s', async (_, refuses) => {
     let isFirst = true
     const at = journalOn((add) => async (name, rows) => {
       if (!isFirst) return add(name, rows)
@@ -255,16 +243,6 @@ describe('a conversation that is forgotten', () => {
     await at.journal.flush()
     await at.journal.flush()
     expect(at.writes.map(({ journal }) => journal)).toEqual(refuses ? [] : ['events'])
-  })
-
-  test('has its rows carry its id, so that the store can delete them', async () => {
-    const { store, journal } = journalOn()
-    journal.write('events', journalEvent({ conversation: idOf(1) }))
-    journal.write('usage', usageRow({ conversation: idOf(1) }))
-    journal.write('events', journalEvent({ conversation: null }))
-    journal.write('totals', totals)
-    await journal.flush()
-    expect(await store.deleteGroup(idOf(1))).toBe(2)
   })
 })
 
@@ -291,23 +269,6 @@ describe('events are read page by page', () => {
       }
       expect(found.map(Number)).toEqual(wanted)
     }
-  })
-
-  test('the oldest first after an id, until there are no more', async () => {
-    const at = await manyEvents(650)
-    const found: StoredEvent[] = []
-    let next = await at.journal.eventsAfter(null)
-    found.push(...next.events)
-    while (next.isMore) {
-      next = await at.journal.eventsAfter(next.upTo)
-      found.push(...next.events)
-    }
-    expect(modelsOf(found).map(Number)).toEqual(Array.from({ length: 650 }, (_, index) => index))
-    expect(next.upTo).toBe(await at.journal.lastId())
-    expect(await at.journal.eventsAfter(next.upTo)).toEqual({ events: [], upTo: next.upTo, isMore: false })
-    expect(new Set(found.map(({ id }) => id)).size).toBe(650)
-    const fifth = await at.journal.eventsAfter(found[4]?.id ?? null)
-    expect(fifth.events[0]?.model).toBe('5')
   })
 })
 

@@ -62,34 +62,6 @@ describe('the text', () => {
     }
     expect(opened.metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
   })
-
-  test('has histograms whose buckets ascend, add up, and end in +Inf with the count', async () => {
-    const opened = openMetrics()
-    for (const addedMs of [0.1, 3, 40, 700, 90_000]) opened.request({ added_ms: addedMs })
-    const families = await opened.read()
-    for (const [name, { type }] of Object.entries(facts)) {
-      if (type !== 'histogram') continue
-      const samples = families.get(name)?.samples ?? []
-      const buckets = samples.filter((sample) => sample.name === `${name}_bucket`)
-      const edges = buckets.map(({ labels }) => (labels['le'] === '+Inf' ? Infinity : Number(labels['le'])))
-      expect(edges).toEqual(edges.toSorted((one, other) => one - other))
-      expect(edges.at(-1)).toBe(Infinity)
-      const counts = buckets.map(({ value }) => value)
-      expect(counts).toEqual(counts.toSorted((one, other) => one - other))
-      expect(counts.at(-1)).toBe(5)
-      expect(samples.find((sample) => sample.name === `${name}_count`)?.value).toBe(5)
-    }
-    expect(valueOf(families, 'foldgate_added_seconds_sum')).toBeCloseTo(90.7431, 6)
-  })
-
-  test('takes a profile of any name', async () => {
-    const { request, value } = openMetrics()
-    for (const profile of ['a "quoted" name', 'a\\backslash', 'two\nlines', 'ünïcödé', '{le="1"}', '']) {
-      request({ profile })
-      const labels = { action: 'compacted', profile, endpoint: 'chat_completions' }
-      expect([profile, await value('foldgate_requests_total', labels)]).toEqual([profile, 1])
-    }
-  })
 })
 
 // A label with the client's model string is a series for each: clients could fill the memory of Foldgate and Prometheus.

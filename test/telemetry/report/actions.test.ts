@@ -309,6 +309,11 @@ const cases: Readonly<Record<string, Case>> = {
     rows: { ...unread, action: 'relayed', reason: 'not-json-object', status: 400, attempts: 1 },
     told: ({ action }) => expect(action).toBe('relayed;reason=not-json-object'),
   },
+  'a refusal for the key, which is none of its size': {
+    script: json({ error: { message: 'Incorrect API key' } }, 401),
+    rows: { action: 'relayed', status: 401 },
+    events: [{ type: 'refusal', reason: 'denied', details: { status: 401 } }],
+  },
   'a refusal for the rate, by which nobody knows whether it would have fit': {
     script: json({ error: { message: 'Rate limit reached' } }, 429),
     rows: { action: 'relayed', status: 429, beyond_window: null },

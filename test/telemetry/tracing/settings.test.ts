@@ -28,18 +28,6 @@ describe('what the environment leaves to the program', () => {
     expect(readSdkSettings(env)).toMatchObject({ batch, exportMs: 6 })
   })
 
-  test.each([
-    ['always_on', { root: 'all', followsParent: false, ratio: 1 }],
-    ['always_off', { root: 'none', followsParent: false, ratio: 1 }],
-    ['traceidratio', { root: 'ratio', followsParent: false, ratio: 0.25 }],
-    ['parentbased_always_on', { root: 'all', followsParent: true, ratio: 1 }],
-    ['parentbased_always_off', { root: 'none', followsParent: true, ratio: 1 }],
-    ['parentbased_traceidratio', { root: 'ratio', followsParent: true, ratio: 0.25 }],
-  ])('the sampler %s is known', (name, sampler) => {
-    const env = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: '0.25' }
-    expect(readSdkSettings(env)).toMatchObject({ sampler, problems: [] })
-  })
-
   test('what cannot be used is told, and the default holds', () => {
     const env = {
       OTEL_BSP_SCHEDULE_DELAY: 'soon',
