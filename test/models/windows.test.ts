@@ -128,13 +128,6 @@ describe('a refusal with numbers', () => {
 })
 
 describe('refusals without numbers', () => {
-  test('teach nothing by themselves', () => {
-    const { refused, learnt, windows } = open()
-    refused({ window: null })
-    expect(learnt()).toBeNull()
-    expect(windows.suggestedTokens(key, 'a')).toBeNull()
-  })
-
   test('suggest a window to their conversation once a smaller form was answered, and to all once two agree', () => {
     const { windows, learnt, told } = open()
     windows.recovered(key, 'a', 10_000)

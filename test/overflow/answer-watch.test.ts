@@ -97,11 +97,6 @@ describe('an overflow before any output is seen', () => {
     })
   })
 
-  test('a finish reason that says so', () => {
-    const text = role + delta({}, { finish_reason: 'model_context_window_exceeded' })
-    expect(watchStream(unknown).feed(text).state).toBe('overflow')
-  })
-
   test('an empty end of a prompt that fills the window, whose usage comes in an event of its own', () => {
     const text = role + delta({}, { finish_reason: 'length' })
     const usage = event({ choices: [], usage: { prompt_tokens: 8190, completion_tokens: 0 } })

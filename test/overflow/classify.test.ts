@@ -296,28 +296,6 @@ describe('status 413 tells bytes from tokens', () => {
 })
 
 describe('an overflow inside a good answer is found by its end', () => {
-  // It states no window. Before any output it can be recovered, behind it the answer stands.
-  test.each([
-    ['partial', 199_900, 100, true],
-    ['', 200_000, 0, false],
-  ])('a full window ends the answer “%s”', (content, prompt, output, afterOutput) => {
-    const read = classifyAnswer(completion(content, 'model_context_window_exceeded', prompt, output))
-    expect(read).toMatchObject({ class: 'overflow', afterOutput, window: null })
-  })
-
-  test.each<[number, number, number | null, string]>([
-    [8190, 0, 8192, 'overflow'],
-    [4000, 0, 8192, 'other'],
-    [8190, 2, 8192, 'other'],
-    [8190, 0, null, 'other'],
-  ])(
-    'an empty answer of a prompt of %d, and %d of output, in a window of %s: %s',
-    (prompt, output, known, answerClass) => {
-      const knowledge = { knownWindowTokens: known }
-      expect(classifyAnswer(completion('', 'length', prompt, output), knowledge).class).toBe(answerClass)
-    },
-  )
-
   test('a prompt that a server took beyond the known window', () => {
     const read = classifyAnswer(completion('fine', 'stop', 9000, 5), { knownWindowTokens: 8192 })
     expect(read).toMatchObject({

@@ -117,19 +117,6 @@ describe('with a stated window and a prompt that was not counted to its end', ()
 })
 
 describe('a request made impossible by its own output limit', () => {
-  const impossible = {
-    ...exactly(6000, total(32_768)),
-    class: 'output_too_large',
-    completionTokens: 64_000,
-  } as const
-
-  test('is sent again with the limit that fits, its prompt untouched', () => {
-    expect(after({ classification: impossible, outputLimitTokens: 64_000, sentTokens: 6100 })).toEqual({
-      kind: 'clamp',
-      outputTokens: 26_768,
-    })
-  })
-
   test('with the own count, and room for its error, where the server stopped counting', () => {
     const classification = {
       ...overflow,
@@ -139,18 +126,6 @@ describe('a request made impossible by its own output limit', () => {
     expect(after({ classification, outputLimitTokens: 64_000 })).toEqual({
       kind: 'clamp',
       outputTokens: 65_536 - 11_000,
-    })
-  })
-
-  test('both, where the prompt takes more than half of the window', () => {
-    const classification = exactly(10_000, total(16_000))
-    expect(after({ classification, outputLimitTokens: 12_000 })).toEqual({
-      ...compacted,
-      budgetTokens: 7840,
-      fills: false,
-      keepRecent: 10,
-      clampOutputTokens: 8000,
-      outputTokensBeside: 6000,
     })
   })
 
@@ -182,37 +157,6 @@ describe('a request made impossible by its own output limit', () => {
     })
   })
 
-  test('is not sent with a limit that was refused already', () => {
-    const again = after({ attempt: 2, classification: impossible, outputLimitTokens: 26_768 })
-    expect(again).toEqual({ kind: 'give-up' })
-    const stillOverflow = { ...impossible, class: 'overflow' } as const
-    const tightened = after({
-      attempt: 2,
-      classification: stillOverflow,
-      outputLimitTokens: 26_768,
-      sentTokens: 6100,
-      budgetTokens: 6200,
-    })
-    expect(tightened).toMatchObject({ kind: 'compact', budgetTokens: 3050, clampOutputTokens: 16_384 })
-  })
-
-  test('keeps its limit where the operator wants that, and is given up if nothing can fit beside it', () => {
-    const clampOutput = 'never'
-    expect(after({ classification: impossible, outputLimitTokens: 64_000, clampOutput })).toEqual({
-      kind: 'give-up',
-    })
-    const tight = exactly(10_000, total(16_000))
-    expect(after({ classification: tight, outputLimitTokens: 12_000, clampOutput })).toMatchObject({
-      kind: 'compact',
-      budgetTokens: 3920,
-      clampOutputTokens: null,
-      outputTokensBeside: null,
-    })
-    expect(after({ classification: tight, outputLimitTokens: 16_000, clampOutput })).toEqual({
-      kind: 'give-up',
-    })
-  })
-
   test('a limit that the client did not set is not lowered', () => {
     const classification = { ...exactly(1000, total(4000)), completionTokens: 3500 }
     expect(after({ classification, sentTokens: 1000, budgetTokens: 3000 })).toMatchObject({
@@ -228,31 +172,6 @@ describe('a request made impossible by its own output limit', () => {
     expect(after({ classification: cap, outputLimitTokens: 100_000 })).toEqual({ kind: 'give-up' })
   })
 })
-
-test('the last attempt is the smallest form, and none follows it', () => {
-  expect(after({ attempt: 3 })).toMatchObject({
-    kind: 'compact',
-    smallest: true,
-    keepRecent: 0,
-  })
-  expect(after({ attempt: 4 })).toEqual({ kind: 'give-up' })
-  expect(after({ attempt: 1, attemptsMax: 0 })).toEqual({ kind: 'give-up' })
-})
-
-test('limits on bytes and on the number of messages compact once', () => {
-  for (const remedy of ['compact-bytes', 'compact-count'] as const) {
-    const classification = plainClassification('payload_too_large', remedy)
-    expect(after({ classification })).toMatchObject({ kind: 'compact', budgetTokens: 5000 })
-    expect(after({ classification, attempt: 2 })).toEqual({ kind: 'give-up' })
-  }
-})
-
-test.each(['rate', 'order', 'denied', 'other'] as const)(
-  'an answer of class %s is not tightened',
-  (answerClass) => {
-    expect(after({ classification: plainClassification(answerClass) })).toEqual({ kind: 'give-up' })
-  },
-)
 
 test('whatever an upstream states, budgets and limits only ever shrink and the attempts end', () => {
   const tokens = fc.integer({ min: 1, max: 2_000_000 })

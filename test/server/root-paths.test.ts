@@ -49,12 +49,6 @@ describe('what a server serves at its root is reached there', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  test('but for the two probes that are Foldgate’s own', async () => {
-    await using proxy = await proxyBefore(json({}))
-    for (const target of ['/healthz', '/readyz']) expect(await ask(proxy, target)).toBe(200)
-    expect(proxy.upstream.requests).toEqual([])
-  })
-
   test('and nothing else of the host', async () => {
     await using upstream = await fakeUpstream(json({}))
     await using proxy = await startProxy(`${upstream.origin}/llama/v1`)

@@ -17,13 +17,6 @@ import type { AdminAnswer } from '../ask-admin.ts'
 const window = { tokens: 16_000 }
 const parsed = (body: Buffer): Record<string, unknown> & { messages: unknown[] } =>
   JSON.parse(body.toString())
-const sum = (counts: readonly (number | null)[]): number =>
-  counts.reduce<number>((total, count) => total + (count ?? 0), 0)
-
-/** The sum of the categories, without their total. */
-const inAll = (tokens: Readonly<Record<string, number>>): number =>
-  sum(Object.entries(tokens).map(([category, count]) => (category === 'total' ? 0 : count)))
-
 describe('what fits', () => {
   test('would go on byte for byte, and every message is kept', async () => {
     const told = await asked(short)
@@ -138,19 +131,12 @@ describe('what is too long', () => {
     }
   })
 
-  test('adds up, message by message and category by category', async () => {
-    const { tokens, messages, would, message_counts, body } = await askedLong()
-    const around = tokens.received.tools + tokens.received.other
+  test('is told with its counts by role; it asks for usage in a stream, unless the settings say otherwise', async () => {
+    const { tokens, would, message_counts, body } = await askedLong()
     expect(would).toMatchObject({ action: 'compacted', reason: 'trigger' })
-    expect(sum(messages.map(({ received_tokens }) => received_tokens)) + around).toBe(tokens.received.total)
-    expect(sum(messages.map(({ sent_tokens }) => sent_tokens)) + around).toBe(tokens.sent.total)
-    expect(tokens.sent.total).toBe(would.sent_tokens)
-    expect(inAll(tokens.received)).toBe(tokens.received.total)
-    expect(inAll(tokens.sent)).toBe(tokens.sent.total)
     expect(tokens.sent.summary).toBeGreaterThan(0)
     expect(message_counts.received).toEqual({ system: 1, user: 2, assistant: 40, tool: 40, total: 83 })
     expect(message_counts.sent['total']).toBe(parsed(body).messages.length)
-    // It asks for usage in a stream, unless the settings say otherwise.
     const streamed = { ...long, stream: true }
     expect(parsed((await asked(streamed)).body)['stream_options']).toEqual({ include_usage: true })
     const silent = await asked(streamed, { usageInStreams: 'never' })

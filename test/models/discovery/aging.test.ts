@@ -188,22 +188,6 @@ test('a server that has become another kind is known for it before long; a catal
 // A model server was started anew with a larger window, and for a minute conversations went on being compacted under the
 // small one. What had been seen of it, a refused connection, was no sign to anybody.
 describe('a server that was gone is asked again by the first request that finds it back', () => {
-  test('llama.cpp with another -c, within the minute for which its word is fresh', async () => {
-    const routes: Routes = { 'GET /props': props(8192) }
-    await using at = await discovery(routes)
-    expect(await at.tokens('m')).toBe(8192)
-    routes['GET /props'] = props(32_768)
-    at.clock.nowMs += 10_000
-    const asked = at.asked().length
-    // Without a sign nobody asks.
-    expect([await at.tokens('m'), at.asked().length, at.shouldWait('m')]).toEqual([8192, asked, false])
-    at.windows.lost(at.question('m'))
-    // Nor does the sign: the next request does.
-    expect([at.asked().length, at.shouldWait('m')]).toEqual([asked, true])
-    expect(await at.tokens('m')).toBe(32_768)
-    expect(at.shouldWait('m')).toBe(false)
-  })
-
   test('while it is still gone it is asked every few seconds at most, and only if there are requests', async () => {
     const routes: Routes = { 'GET /props': props(8192) }
     await using at = await discovery(routes)

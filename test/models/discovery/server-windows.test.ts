@@ -21,16 +21,6 @@ const loaded = (tokens: number) => ({ models: [{ name: 'm:latest', context_lengt
 const told = (tokens: number) => ({ data: [{ id: 'm', context_length: tokens }] })
 
 describe('asking never keeps a request waiting longer than it wants to', () => {
-  test('the first lookup knows nothing, and says that asking may help', async () => {
-    await using at = await discovery(vllm(9000, 'm'))
-    expect(at.shouldWait('m')).toBe(true)
-    expect(at.look('m')).toBeUndefined()
-    expect(at.shouldWait('m')).toBe(true)
-    await at.settled('m')
-    expect(at.shouldWait('m')).toBe(false)
-    expect(await at.ask('m')).toMatchObject({ tokens: 9000, kind: 'total' })
-  })
-
   test.each<[string, Routes]>([
     ['a probe', vllm(9000, 'm')],
     ['the list', { 'GET /v1/models': silence, 'GET /info': { max_total_tokens: 9000 } }],
@@ -152,13 +142,6 @@ describe("a server's log is not filled with questions", () => {
     expect(await at.tokens('m')).toBe(9000)
   })
 
-  test('questions about several models at once sweep once', async () => {
-    await using at = await discovery(vllm(9000, 'a', 'b', 'c'))
-    const found = await Promise.all(['a', 'b', 'c', 'a'].map(async (model) => at.tokens(model)))
-    expect(found).toEqual([9000, 9000, 9000, 9000])
-    expect(new Set(at.asked()).size).toBe(at.asked().length)
-  })
-
   test('a list answers for every model in it, for an hour, and of each its own', async () => {
     await using at = await discovery(
       list(...[1, 2, 3].map((number) => ({ id: `m${number}`, context_length: number * 10_000 }))),
@@ -201,22 +184,6 @@ describe("a server's log is not filled with questions", () => {
     await at.refresh('m')
     Object.assign(routes, vllm(5000, 'm'))
     expect(await at.tokens('m')).toBe(5000)
-  })
-
-  test('only so many questions run at once', async () => {
-    await using at = await discovery({}, { otherwise: silence, base: '/v1beta/openai' })
-    for (let client = 0; client < 40; client += 1) at.look('m', { credential: String(client) })
-    await expect.poll(() => at.asked().length).toBe(32)
-    const late = at.question('m', { credential: '39' })
-    await at.windows.settled(late, MINUTE_MS)
-    expect(at.windows.lookup(late)).toBeNull()
-    expect(at.asked().length).toBe(32)
-  })
-
-  test('a router is asked for this model and told not to load it', async () => {
-    await using at = await discovery({ 'GET /props': props(9000) })
-    await at.ask('a b/c')
-    expect(at.asked()).toContain('/props?model=a%20b%2Fc&autoload=false')
   })
 
   test('a name that no server would take is not asked about, and one with half a character safely', async () => {

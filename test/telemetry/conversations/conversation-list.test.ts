@@ -21,20 +21,6 @@ describe('the list', () => {
     list.begin(usageRow({ conversation: idOf(3), time: atSecond(10) }))
     expect(ids(list)).toEqual([idOf(3), idOf(1), idOf(2)])
   })
-
-  test('says of each what its latest request was like, and what all of them come to', () => {
-    const list = createConversationList()
-    const first = { time: atSecond(1), label: 'the label', beyond_window: true, compaction: 'trigger' }
-    list.add(usageRow(first), true)
-    list.add(usageRow({ time: atSecond(2), beyond_window: false, model: 'another', parent: idOf(7) }), true)
-    const counts = { requests: 2, compactions: 1, beyond_window: 1, answering: false }
-    const seen = { first_seen: atSecond(1), last_seen: atSecond(2) }
-    // A label holds until there is another.
-    const named = { model: 'another', parent: idOf(7), label: 'the label' }
-    expect(list.card(idOf(1))).toMatchObject({ ...counts, ...seen, ...named })
-    expect(list.card(idOf(2))).toBeNull()
-    expect(list.rows(idOf(2))).toEqual([])
-  })
 })
 
 describe('a request that is being answered', () => {
