@@ -6,7 +6,7 @@ import { adminStand } from './admin-stand.ts'
 import { type AdminAnswer, adminPlace, askAdmin, deleteConversation } from './ask-admin.ts'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { requireToken } from '../../src/admin/admin.ts'
+import { challengeFor, requireToken } from '../../src/admin/admin.ts'
 
 const id = 'abcdefgh-_012345'
 
@@ -398,4 +398,11 @@ test.each<readonly [boolean, string | undefined, string | null]>([
   ...['right', 'right:', 'right:wrong', 'a:right '].map((pair) => [false, basic(pair), 'right'] as const),
 ])('lets in (%s) by %j where the token is %j', (isRight, authorization, token) => {
   expect(isLetIn(authorization, token)).toBe(isRight)
+})
+
+test('a browser is told to ask for a password, a program for the token', () => {
+  const password = 'Basic realm="Foldgate", charset="UTF-8"'
+  expect(challengeFor(requestWith({ accept: 'text/html,*/*' }))).toBe(password)
+  expect(challengeFor(requestWith({ accept: 'application/json' }))).toBe('Bearer')
+  expect(challengeFor(requestWith({}))).toBe('Bearer')
 })

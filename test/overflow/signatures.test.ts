@@ -4,12 +4,6 @@ import { overflowCodes } from '../../src/overflow/classify-error.ts'
 import { overflowSignatures, refusals, vetoes } from '../../src/overflow/classify-error.ts'
 import type { Classification } from '../../src/overflow/classification.ts'
 import type { WholeAnswer } from '../../src/overflow/classify.ts'
-import {
-  answerOfRecorded,
-  expectedOfRecorded,
-  readRecordedAnswers,
-  wrongIn,
-} from '../runs/refusals/expected.ts'
 import { recordsIn } from './records.ts'
 
 /**
@@ -227,23 +221,5 @@ describe('an output limit that is exactly the window', () => {
       'max_tokens: 32000 > 32000, which is the maximum allowed number of output tokens for this model',
     ])
       expect(classifyAnswer(answer(text))).toMatchObject({ class: 'output_too_large', window: null })
-  })
-})
-
-/** The collection is read where somebody has it: FOLDGATE_OVERFLOW_ANSWERS names the file. */
-const path = process.env['FOLDGATE_OVERFLOW_ANSWERS'] ?? ''
-
-describe('recorded answers are classified as their collection says', () => {
-  const recorded = path === '' ? [] : readRecordedAnswers(path)
-
-  test.skipIf(path !== '')('skipped, because FOLDGATE_OVERFLOW_ANSWERS names no file', ({ skip }) => {
-    expect(recorded).toEqual([])
-    skip()
-  })
-
-  test.each(recorded)('$name', (entry) => {
-    const knownWindowTokens = entry.status === 200 ? (entry.window ?? null) : null
-    const read = classifyAnswer(answerOfRecorded(entry), { knownWindowTokens })
-    expect(wrongIn(read, expectedOfRecorded(entry))).toBe('')
   })
 })

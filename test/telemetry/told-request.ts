@@ -2,7 +2,6 @@ import type { BegunRow } from '../../src/telemetry/journal/rows.ts'
 import {
   nothingTold,
   type CompactionReport,
-  type HeldMessages,
   type RequestEnd,
   type RequestReport,
 } from '../../src/telemetry/request-report.ts'
@@ -82,20 +81,6 @@ export const reportOf = (
 export const plainReport = (otherRow: Partial<BegunRow> = {}, other: Partial<RequestReport> = {}) =>
   reportOf({ compaction: null, ...otherRow }, { compactions: [], ...other })
 
-/** Messages that nobody may read. */
-export const heldMessages: HeldMessages = {
-  outline: {
-    read: forbidden,
-    entryName: 'message',
-    byteSizes: forbidden,
-    around: { tools: { tokens: null, bytes: 0 }, system: { tokens: null, bytes: 0 } },
-    bytes: 0,
-  },
-  texts: forbidden,
-  opening: forbidden,
-  bytes: 0,
-}
-
 export const endOf = (other: Partial<RequestEnd> = {}): RequestEnd => ({
   outcome: 'finished',
   usage: { promptTokens: 50_100, cachedTokens: 40_000, cacheWrittenTokens: 9_000, completionTokens: 700 },
@@ -129,7 +114,3 @@ export const writtenSummary = (other: Partial<Spent> = {}): SummaryResult => ({
 export const failedSummary = (
   reason: Extract<SummaryResult, { kind: 'failed' }>['reason'],
 ): SummaryResult => ({ kind: 'failed', reason, ...spent })
-
-function forbidden(): never {
-  throw new Error('Nobody has any business with what stands in messages.')
-}

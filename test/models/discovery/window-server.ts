@@ -2,11 +2,7 @@ import type { WindowQuestion, WindowTrouble } from '../../../src/models/discover
 import type { HeldKeyMark } from '../../../src/upstream/credential.ts'
 import { parseTarget } from '../../../src/upstream/target.ts'
 import { createUpstreams, type UpstreamSettings } from '../../../src/upstream/upstreams.ts'
-import {
-  createServerWindows,
-  type ServerWindow,
-  type ServerWindows,
-} from '../../../src/models/discovery/server-windows.ts'
+import { createServerWindows, type ServerWindow } from '../../../src/models/discovery/server-windows.ts'
 import {
   fakeUpstream,
   type FakeUpstream,
@@ -68,25 +64,6 @@ export const bearer = (token: string): Given => ({
   rawHeaders: ['Authorization', `Bearer ${token}`],
 })
 
-export type WindowStand = {
-  readonly windows: ServerWindows
-  readonly question: (model: string, given?: Given) => WindowQuestion
-  /** Asks as a first request does, and waits for the answer. */
-  readonly ask: (model: string, given?: Given) => Promise<ServerWindow | null>
-  /** The same, of which only the size is told. */
-  readonly tokens: (model: string, given?: Given) => Promise<number | undefined>
-  /** Asks again as a refusal does, and waits for the answer. */
-  readonly refresh: (model: string) => Promise<ServerWindow | null>
-  /** What is known at once; asks where it is time to. */
-  readonly look: (model: string, given?: Given) => number | undefined
-  readonly shouldWait: (model: string, given?: Given) => boolean
-  /** Waits for what is being asked, for so long. */
-  readonly settled: (model: string, waitMs?: number) => Promise<void>
-  readonly troubles: string[]
-  readonly clock: { nowMs: number }
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
 export type StandOptions = {
   readonly timeBoxMs?: number
   readonly settings?: Partial<UpstreamSettings>
@@ -95,7 +72,7 @@ export type StandOptions = {
 }
 
 /** Window discovery in front of an upstream. The clock only moves when told. */
-function windowStand(url: string, given: StandOptions = {}): WindowStand {
+function windowStand(url: string, given: StandOptions = {}) {
   const plain = { key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {
@@ -127,16 +104,21 @@ function windowStand(url: string, given: StandOptions = {}): WindowStand {
     question,
     troubles,
     clock,
+    /** Asks as a first request does, and waits for the answer. */
     ask,
-    tokens: async (model, rest) => (await ask(model, rest))?.tokens,
-    refresh: async (model) => {
+    /** The same, of which only the size is told. */
+    tokens: async (model: string, rest?: Given) => (await ask(model, rest))?.tokens,
+    /** Asks again as a refusal does, and waits for the answer. */
+    refresh: async (model: string) => {
       windows.refresh(question(model))
       await windows.settled(question(model), LONG_MS)
       return windows.lookup(question(model))
     },
-    look: (model, rest) => windows.lookup(question(model, rest))?.tokens,
-    shouldWait: (model, rest) => windows.shouldWait(question(model, rest)),
-    settled: async (model, waitMs = LONG_MS) => windows.settled(question(model), waitMs),
+    /** What is known at once; asks where it is time to. */
+    look: (model: string, rest?: Given) => windows.lookup(question(model, rest))?.tokens,
+    shouldWait: (model: string, rest?: Given) => windows.shouldWait(question(model, rest)),
+    /** Waits for what is being asked, for so long. */
+    settled: async (model: string, waitMs = LONG_MS) => windows.settled(question(model), waitMs),
     [Symbol.asyncDispose]: async () => {
       await windows.close()
       await upstreams.destroy()
@@ -144,24 +126,21 @@ function windowStand(url: string, given: StandOptions = {}): WindowStand {
   }
 }
 
-export type Discovery = WindowStand & {
-  readonly server: FakeUpstream
-  /** What it was asked for, in order. */
-  readonly asked: () => readonly string[]
-}
+export type Discovery = Awaited<ReturnType<typeof discovery>>
 
 /** A server that knows these endpoints, with window discovery in front of it at this path. */
 export async function discovery(
   routes: Routes,
   given: StandOptions & { readonly otherwise?: Script; readonly base?: string } = {},
-): Promise<Discovery> {
+) {
   const { otherwise, base = '/v1', ...options } = given
   const server = await windowServer(routes, otherwise)
   const stand = windowStand(`${server.origin}${base}`, options)
   return {
     ...stand,
     server,
-    asked: () => server.questions.map(({ url }) => url),
+    /** What it was asked for, in order. */
+    asked: (): readonly string[] => server.questions.map(({ url }) => url),
     [Symbol.asyncDispose]: async () => {
       await stand[Symbol.asyncDispose]()
       await server.close()
@@ -171,7 +150,7 @@ export async function discovery(
 
 const scriptOf = (answer: Script | object): Script => (isScript(answer) ? answer : json(answer))
 
-const question: WindowStand['question'] = (model, { path, ...rest } = {}) => ({
+const question = (model: string, { path, ...rest }: Given = {}): WindowQuestion => ({
   upstream: null,
   credential: 'digest',
   model,
