@@ -4,7 +4,6 @@ import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { digest, readBytes } from '../../../src/pipeline/read/read-chat.ts'
 import { createLastBodies, type LastBodies } from '../../../src/pipeline/read/last-bodies.ts'
-import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
 
 const KILOBYTE = 1024
 
