@@ -18,11 +18,11 @@ import type { Activity } from '../telemetry/activity.ts'
 import type { Log } from '../telemetry/log/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import { deleteConversation } from './delete-conversation.ts'
-import { createExplain, type ExplainParts, explanationJson } from './explain/explain.ts'
+import { createExplain, type ExplainParts, explanationJson } from './explain/explanation.ts'
 import { modelCard } from './model-cards.ts'
 import { conversationPage } from './page/conversation-page.ts'
 import { homePage } from './page/home-page.ts'
-import { contentSecurityPolicy, pageAssets, type PageSetting } from './page/layout.ts'
+import { contentSecurityPolicy, pageAssets, type PageSetting } from './page/page-frame.ts'
 import type { HtmlEscapedString } from './page/markup.ts'
 
 /** What routes of the admin listener find in their context. */

@@ -3,12 +3,12 @@ import type { Compaction, StandingSummary } from '../compaction/compaction.ts'
 import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
 import type { Policy } from '../compaction/policy.ts'
-import { type Subject, toolNameOf } from '../compaction/history/subject.ts'
-import { drive } from '../scheduling/drive.ts'
+import { type History, toolNameOf } from '../compaction/history/history.ts'
+import { runInSlices } from '../scheduling/drive.ts'
 import { type Archive, titleOf } from './archive.ts'
 import { messageNumber, numberRange } from '../compaction/history/message-numbers.ts'
 import { summarisedRange } from '../compaction/standing-summary.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
 import type { Media } from '../conversation/message.ts'
 
@@ -24,7 +24,7 @@ export type KeepTaken = (
     readonly remembered: { readonly conversation: string }
     readonly profile: Policy
   },
-  counted: { readonly subject: Subject },
+  counted: { readonly history: History },
   compaction: Compaction,
 ) => Promise<boolean>
 
@@ -39,16 +39,16 @@ export type ArchivingOptions = {
 /** Keeps it in an archive; a failure is counted, and the request goes on as if there were none. */
 export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOptions): KeepTaken {
   if (archive === null) return async () => true
-  return async function keepTaken({ chat, remembered, profile }, { subject }, compaction) {
+  return async function keepTaken({ chat, remembered, profile }, { history }, compaction) {
     const { conversation } = remembered
     return failures.around('archive', false, async () => {
-      const lost = await drive(lostMessages(subject, profile, cache, compaction))
+      const lost = await runInSlices(lostMessages(history, profile, cache, compaction))
       if (lost.length === 0 && (compaction.fold?.summaries ?? []).length === 0) return true
       const time = new Date(nowMs()).toISOString()
       await archive.append(conversation, async ({ isEmpty, end }) => {
         const pieces = isEmpty ? [Buffer.from(titleOf(conversation))] : []
-        const entry = { subject, compaction, lost, keys: chat.keys, time, holdings: readHoldings(end) }
-        await drive(writeCompactionEntry(entry, (text) => pieces.push(Buffer.from(text))))
+        const entry = { history, compaction, lost, keys: chat.keys, time, holdings: readHoldings(end) }
+        await runInSlices(writeCompactionEntry(entry, (text) => pieces.push(Buffer.from(text))))
         return pieces
       })
       return true
@@ -57,7 +57,7 @@ export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOp
 }
 
 type CompactionEntry = {
-  readonly subject: Subject
+  readonly history: History
   readonly compaction: Compaction
   /** What the compaction leaves out or shortens (`lostMessages`). */
   readonly lost: readonly number[]
@@ -73,14 +73,14 @@ type CompactionEntry = {
  * @internal exported for tests. Writes the messages that a compaction takes away and the file does not hold yet, piece by
  * piece: a heading, each message, the new summaries, and what the file holds now. Writes nothing if nothing is new.
  */
-export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Steps<void> {
-  const { subject, compaction, lost } = entry
-  const { systemCount } = subject.structure
+export function* writeCompactionEntry(entry: CompactionEntry, write: (text: string) => void): Pausable<void> {
+  const { history, compaction, lost } = entry
+  const { systemCount } = history.structure
   const { held, others } = ownHolding(entry)
   const fresh = lost.filter((index) => !held.messages.has(index - systemCount + 1))
   const standing = (compaction.fold?.summaries ?? []).map((summary) => ({
     summary,
-    digest: digestOf(subject, summary),
+    digest: digestOf(history, summary),
   }))
   const written = standing.filter(({ digest }) => !held.summaries.has(digest))
   if (fresh.length === 0 && written.length === 0) return
@@ -90,7 +90,7 @@ export function* writeCompactionEntry(entry: CompactionEntry, write: (text: stri
     fresh.length === 0 ? 'a summary' : numberRange(first, (fresh.at(-1) ?? first) + 1, systemCount)
   write(`\n# ${entry.time}, ${compaction.reason}: ${range}\n\n`)
   for (const index of fresh) {
-    write(`${yield* messageMarkdown(subject, index)}\n`)
+    write(`${yield* messageMarkdown(history, index)}\n`)
     yield
   }
   for (const { summary } of written) {
@@ -203,15 +203,15 @@ function numbersIn(ranges: string): ReadonlySet<number> {
  * A message under a heading that names it: its text and its calls word for word, its media as marks. One whose role is
  * unknown as it came: what else its fields mean is not known, either.
  */
-function* messageMarkdown(subject: Subject, index: number): Steps<string> {
-  const message = subject.messages[index]
+function* messageMarkdown(history: History, index: number): Pausable<string> {
+  const message = history.messages[index]
   if (message === undefined) return ''
-  const pieces = [`## ${messageNumber(index, subject.structure.systemCount)} ${whoseOf(subject, index)}\n`]
+  const pieces = [`## ${messageNumber(index, history.structure.systemCount)} ${whoseOf(history, index)}\n`]
   if (message.facts.role === 'other') {
-    pieces.push('As it came:\n', fenced(subject.source.text(message.start, message.end)))
+    pieces.push('As it came:\n', fenced(history.source.text(message.start, message.end)))
     return pieces.join('\n')
   }
-  const { text, calls, uncut } = yield* readMessage(subject, message)
+  const { text, calls, uncut } = yield* readMessage(history, message)
   if (text !== '') pieces.push(fenced(text))
   yield
   for (const media of message.facts.media) pieces.push(`${markOf(media)}\n`)
@@ -226,9 +226,9 @@ function* messageMarkdown(subject: Subject, index: number): Steps<string> {
 
 /** The parts that the file holds of this very conversation, and its lines for others that begin alike and have the same id. */
 function ownHolding(entry: CompactionEntry) {
-  const { holdings, subject } = entry
+  const { holdings, history } = entry
   const isOwn = ({ key, point }: Holding): boolean =>
-    key === keyAt(entry, point + subject.structure.systemCount)
+    key === keyAt(entry, point + history.structure.systemCount)
   const own = holdings.filter(isOwn)
   return {
     held: {
@@ -243,15 +243,15 @@ function keyAt({ keys }: CompactionEntry, point: number): string {
   return (keys[point] ?? '').slice(0, HOLDING_DIGEST_CHARS)
 }
 
-function digestOf(subject: Subject, { start, end, text }: StandingSummary): string {
-  const from = subject.structure.systemCount
-  return subject.digest(`${start - from} ${end - from} ${text}`).slice(0, HOLDING_DIGEST_CHARS)
+function digestOf(history: History, { start, end, text }: StandingSummary): string {
+  const from = history.structure.systemCount
+  return history.digest(`${start - from} ${end - from} ${text}`).slice(0, HOLDING_DIGEST_CHARS)
 }
 
-function whoseOf(subject: Subject, index: number): string {
-  const role = subject.messages[index]?.facts.role ?? 'other'
+function whoseOf(history: History, index: number): string {
+  const role = history.messages[index]?.facts.role ?? 'other'
   if (role !== 'tool') return role
-  const tool = oneLine(toolNameOf(subject, index))
+  const tool = oneLine(toolNameOf(history, index))
   return tool === '' ? 'result' : `result of ${tool}`
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createExplain } from '../admin/explain/explain.ts'
+import { createExplain } from '../admin/explain/explanation.ts'
 import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
 import { createAsker } from './compare/asker.ts'
 import { findMoments, readRecorded } from './compare/moments.ts'

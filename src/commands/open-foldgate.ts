@@ -1,5 +1,5 @@
 import { createApp } from '../app.ts'
-import { TracingError, tracingWanted } from '../telemetry/tracing/settings.ts'
+import { TracingError, tracingWanted } from '../telemetry/tracing/trace-settings.ts'
 import { openTracing, type Tracing } from '../telemetry/tracing/tracing.ts'
 import { profileFilesOptions } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'

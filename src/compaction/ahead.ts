@@ -1,4 +1,4 @@
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/effective.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
@@ -15,7 +15,7 @@ import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Policy, Room } from './policy.ts'
-import type { Subject } from './history/subject.ts'
+import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 
@@ -51,17 +51,17 @@ export type AheadOptions = {
  * summarised. Null where nothing is to be summarised.
  */
 export function* foldAhead(
-  subject: Subject,
+  history: History,
   cache: MadeCache,
   options: AheadOptions,
-): Steps<FoldAhead | null> {
+): Pausable<FoldAhead | null> {
   const { policy, compaction, room, due } = options
-  const { systemCount } = subject.structure
-  const counts = countsOf(subject, policy, cache)
+  const { systemCount } = history.structure
+  const counts = countsOf(history, policy, cache)
   let chosen = compaction !== null && hasUnsummarised(compaction, systemCount) ? compaction : null
   if (due !== null || (yield* isNear(counts, options, 1))) {
     const planned = yield* planCompaction(counts, {
-      point: subject.messages.length,
+      point: history.messages.length,
       previous: compaction,
       room,
       reason: due ?? 'trigger',
@@ -80,7 +80,7 @@ export function* foldAhead(
   for (const range of foldedRanges(chosen, systemCount))
     ranges.push(yield* worthOf(counts, compaction, range))
   const { frontier, kept } = chosen.fold
-  const targetTokens = thresholdIn(subject, options, targetOf(policy))
+  const targetTokens = thresholdIn(history, options, targetOf(policy))
   // A recap beside the summaries quotes them itself.
   const systemTokensMax = policy.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
   return { frontier, kept, ranges, systemTokensMax }
@@ -90,10 +90,14 @@ export function* foldAhead(
  * Whether a conversation may need a summary before its next compaction: a little arithmetic, and mostly not. Then there
  * is nothing to be looked up and nothing to plan.
  */
-export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: AheadOptions): Steps<boolean> {
+export function* mayNeedSummary(
+  history: History,
+  cache: MadeCache,
+  options: AheadOptions,
+): Pausable<boolean> {
   const { policy, compaction } = options
-  if (compaction !== null && hasUnsummarised(compaction, subject.structure.systemCount)) return true
-  return yield* isNear(countsOf(subject, policy, cache), options, LOOKED_AT_SHARE)
+  if (compaction !== null && hasUnsummarised(compaction, history.structure.systemCount)) return true
+  return yield* isNear(countsOf(history, policy, cache), options, LOOKED_AT_SHARE)
 }
 
 // --- internal ---
@@ -102,32 +106,32 @@ export function* mayNeedSummary(subject: Subject, cache: MadeCache, options: Ahe
 const LOOKED_AT_SHARE = 0.9
 
 /** Whether the view has come to this share of where the summary of its next compaction is asked for. */
-function* isNear(counts: TokenCounts, options: AheadOptions, share: number): Steps<boolean> {
+function* isNear(counts: TokenCounts, options: AheadOptions, share: number): Pausable<boolean> {
   const { policy, room, compaction } = options
-  const { subject } = counts
-  const viewTokens = yield* plannedTokens(counts, compaction ?? UNTOUCHED, subject.messages.length)
-  return room.aroundTokens + viewTokens >= thresholdIn(subject, options, policy.summary.at) * share
+  const { history } = counts
+  const viewTokens = yield* plannedTokens(counts, compaction ?? UNTOUCHED, history.messages.length)
+  return room.aroundTokens + viewTokens >= thresholdIn(history, options, policy.summary.at) * share
 }
 
 /** A threshold in tokens of the whole prompt. */
-function thresholdIn(subject: Subject, { policy, room }: AheadOptions, setting: number): number {
-  const fixedTokens = room.aroundTokens + pinnedTokens(subject, policy, subject.messages.length)
+function thresholdIn(history: History, { policy, room }: AheadOptions, setting: number): number {
+  const fixedTokens = room.aroundTokens + pinnedTokens(history, policy, history.messages.length)
   return thresholdTokens(setting, room.budgetTokens, fixedTokens)
 }
 
 function* worthOf(
-  { subject, editedTokens, originalTokens }: TokenCounts,
+  { history, editedTokens, originalTokens }: TokenCounts,
   compaction: Compaction | null,
   range: SummaryRange,
-): Steps<WorthyRange> {
+): Pausable<WorthyRange> {
   const { start, end, except } = range
   const standing = compaction ?? UNTOUCHED
-  const { pinned, before, after, tail } = layoutOf(standing, subject.structure.systemCount)
+  const { pinned, before, after, tail } = layoutOf(standing, history.structure.systemCount)
   const edits = editsOf(standing)
   let expiredTokens = originalTokens(start, end)
   let replacedTokens = yield* editedTokens(Math.max(start, tail), end, edits)
   for (const index of except) {
-    expiredTokens -= subject.sizes[index] ?? 0
+    expiredTokens -= history.sizes[index] ?? 0
     if (index >= tail) replacedTokens -= yield* editedTokens(index, index + 1, edits)
   }
   for (const index of pinned)
@@ -138,7 +142,7 @@ function* worthOf(
     const replaced = summaries.filter((summary) => covers(range, summary.start))
     replacedTokens += partTokens({ summaries: replaced, recap: null })
     if (recap === null || recap.start < start || recap.end > end) continue
-    for (const index of rangeIndexes(recap, summaries)) replacedTokens += subject.sizes[index] ?? 0
+    for (const index of rangeIndexes(recap, summaries)) replacedTokens += history.sizes[index] ?? 0
   }
   return { ...range, replacedTokens, expiredTokens }
 }

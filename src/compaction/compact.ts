@@ -1,5 +1,5 @@
 import { countBelow } from '../conversation/structure.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { type Compaction, type PreparedFold, UNTOUCHED } from './compaction.ts'
 import { dueReasons, isBeyondBudget, type Moment } from './due.ts'
 import type { MadeCache } from './made-cache.ts'
@@ -8,7 +8,7 @@ import { planCompaction } from './plan/plan.ts'
 import { restatedMost } from './plan/fold.ts'
 import { SHARE } from './shares.ts'
 import type { Policy, Room } from './policy.ts'
-import type { Subject } from './history/subject.ts'
+import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 import { standingView, type View, viewUnder } from './view/view.ts'
@@ -50,15 +50,19 @@ export type Advanced = {
  * The compaction that a conversation stands in: the newest on record, and one more if the request that is made now does not
  * fit. If nothing is on record, the request points of the past are walked with the same numbers (P6).
  */
-export function* compactionFor(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Advanced> {
+export function* compactionFor(
+  history: History,
+  cache: MadeCache,
+  options: CompactOptions,
+): Pausable<Advanced> {
   const { newest, room } = options
-  const end = subject.messages.length
-  const counts = countsOf(subject, options.policy, cache)
+  const end = history.messages.length
+  const counts = countsOf(history, options.policy, cache)
   let advanced: Advanced = { compaction: newest, previous: null, beforeTokens: null }
-  let from = newest?.point ?? subject.structure.systemCount
+  let from = newest?.point ?? history.structure.systemCount
   let viewTokens = newest === null ? 0 : yield* standingTokens(counts, newest, true)
   let made = newest === null ? 0 : 1
-  const points = [...pastPoints(subject, options), end]
+  const points = [...pastPoints(history, options), end]
   yield
   for (const point of points) {
     const { compaction } = advanced
@@ -91,7 +95,7 @@ export function* compactionFor(subject: Subject, cache: MadeCache, options: Comp
 
 /** A smaller view after the upstream refused that of `previous`; null where nothing more can be taken away. */
 export function* tighten(
-  subject: Subject,
+  history: History,
   cache: MadeCache,
   {
     policy,
@@ -99,10 +103,10 @@ export function* tighten(
   }: Pick<PlanOptions, 'previous' | 'room' | 'keepRecent' | 'smallest' | 'strict'> & {
     readonly policy: Policy
   },
-): Steps<Compacted | null> {
-  const compaction = yield* planCompaction(countsOf(subject, policy, cache), {
+): Pausable<Compacted | null> {
+  const compaction = yield* planCompaction(countsOf(history, policy, cache), {
     ...options,
-    point: subject.messages.length,
+    point: history.messages.length,
     reason: 'overflow',
     isBeyondBudget: true,
     prepared: null,
@@ -111,7 +115,7 @@ export function* tighten(
   })
   if (compaction === null) return null
   const { strict } = options
-  return { compaction, view: yield* viewUnder(subject, cache, { policy, compaction, strict }) }
+  return { compaction, view: yield* viewUnder(history, cache, { policy, compaction, strict }) }
 }
 
 /**
@@ -144,11 +148,11 @@ const VIEWS_MADE_MAX = 128
 const WALKED_RESTATED_MAX = 512
 
 /** The request points of the past that have to be walked, ascending: those since which nothing is known. */
-function pastPoints(subject: Subject, { newest, seenUntil, sharedUntil }: CompactOptions): readonly number[] {
-  const { messages, structure } = subject
+function pastPoints(history: History, { newest, seenUntil, sharedUntil }: CompactOptions): readonly number[] {
+  const { messages, structure } = history
   // Since a request that was seen, nothing was sent up to any point but this one.
   if (seenUntil !== null || sharedUntil !== null) return []
-  if (restatedMost(subject, messages.length) > WALKED_RESTATED_MAX) return []
+  if (restatedMost(history, messages.length) > WALKED_RESTATED_MAX) return []
   const { requestPoints } = structure
   const known = newest?.point ?? 0
   return requestPoints.slice(countBelow(requestPoints, known + 1), countBelow(requestPoints, messages.length))
@@ -158,7 +162,7 @@ function pastPoints(subject: Subject, { newest, seenUntil, sharedUntil }: Compac
  * Tokens of what stands up to a compaction's point, as it is sent: a recap is mostly smaller than it was planned. A walk
  * through the past has to make each of these views; behind very many messages or compactions the plan has to do.
  */
-function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: boolean): Steps<number> {
+function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: boolean): Pausable<number> {
   if (!isMade || (compaction.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
     return yield* plannedTokens(counts, compaction, compaction.point)
   let tokens = 0
@@ -190,7 +194,7 @@ function* compactionAt(
   strict: boolean,
   prepared: PreparedFold | null,
   at = moment,
-): Steps<Compaction | null> {
+): Pausable<Compaction | null> {
   const { aroundTokens, budgetTokens } = at.room
   for (const reason of dueReasons(counts, moment)) {
     const compaction = yield* planCompaction(counts, {

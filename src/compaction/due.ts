@@ -4,7 +4,7 @@ import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.
 import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import type { Policy, Room } from './policy.ts'
-import { isSaidByUser } from './history/subject.ts'
+import { isSaidByUser } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
 
 /** A request point at which a further compaction may be due. */
@@ -23,7 +23,7 @@ export type Moment = {
 
 /** Why a compaction is due. If none comes of the first reason, the next one is tried. */
 export function dueReasons(counts: TokenCounts, moment: Moment): readonly CompactionReason[] {
-  const { subject, policy } = counts
+  const { history, policy } = counts
   const { room, point, compaction } = moment
   // If the same request is made again, the compaction that was asked for has been made.
   if (moment.forced && (compaction === null || compaction.point < point)) return ['forced']
@@ -31,13 +31,13 @@ export function dueReasons(counts: TokenCounts, moment: Moment): readonly Compac
   if (isBeyondBudget(moment)) return ['trigger']
   // A view that is sent again stays as it is, although its count may have come in meanwhile.
   if (compaction?.point === point) return []
-  const since = compaction?.point ?? subject.structure.systemCount
+  const since = compaction?.point ?? history.structure.systemCount
   if (counts.originalTokens(since, point) < policy.min_growth_tokens) return []
   const isLong =
-    hasLimit(policy) && isOverLimit(policy, lengthOf(subject.structure, compaction ?? UNTOUCHED, point))
+    hasLimit(policy) && isOverLimit(policy, lengthOf(history.structure, compaction ?? UNTOUCHED, point))
   const byLength: readonly CompactionReason[] = isLong ? ['limit'] : []
   const tokens = room.aroundTokens + moment.viewTokens + moment.differenceTokens
-  const fixedTokens = room.aroundTokens + pinnedTokens(subject, policy, point)
+  const fixedTokens = room.aroundTokens + pinnedTokens(history, policy, point)
   if (tokens > lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
   return isDueByCount(counts, since, point) ? ['every', ...byLength] : byLength
 }
@@ -67,15 +67,15 @@ export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixe
 // --- internal ---
 
 /** Whether so many turns or calls have passed since the last compaction that the profile wants another. */
-function isDueByCount({ subject, policy }: TokenCounts, since: number, point: number): boolean {
+function isDueByCount({ history, policy }: TokenCounts, since: number, point: number): boolean {
   const { turns, tool_calls: toolCalls } = policy.every
   if (turns === 0 && toolCalls === 0) return false
   // A turn has passed when the next begins: before the first compaction the first user message ends none.
-  let users = since === subject.structure.systemCount ? -1 : 0
+  let users = since === history.structure.systemCount ? -1 : 0
   let calls = 0
   for (let index = since; index < point; index += 1) {
-    if (isSaidByUser(subject, index)) users += 1
-    calls += subject.messages[index]?.facts.callIds.length ?? 0
+    if (isSaidByUser(history, index)) users += 1
+    calls += history.messages[index]?.facts.callIds.length ?? 0
   }
   return (turns > 0 && users >= turns) || (toolCalls > 0 && calls >= toolCalls)
 }

@@ -2,7 +2,7 @@ import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
 import { AS_IT_CAME, type Edit } from './message-edits.ts'
 import type { Policy } from './policy.ts'
-import { replyStart, type Rounds, type Subject } from './history/subject.ts'
+import { replyStart, type Rounds, type History } from './history/history.ts'
 
 /** What a compaction does to single messages, to be looked up by their indexes. */
 export type Edits = {
@@ -35,12 +35,12 @@ export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edit
 export const NO_EDITS = editsOf(UNTOUCHED)
 
 /** What the edits do to a message; null if it does not stay: it is nothing but thoughts that hold for no other conversation. */
-export function editAt(subject: Subject, policy: Policy, index: number, edits: Edits): Edit | null {
-  const { messages, sizes } = subject
-  if (isTakenOut(subject, index, edits)) return null
-  const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(subject, edits, index)
-  const resolves = sourceOf(subject, policy, index, edits)
-  const pass = passAt(subject, policy, index, edits, sizes[index] ?? 0, resolves !== null)
+export function editAt(history: History, policy: Policy, index: number, edits: Edits): Edit | null {
+  const { messages, sizes } = history
+  if (isTakenOut(history, index, edits)) return null
+  const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(history, edits, index)
+  const resolves = sourceOf(history, policy, index, edits)
+  const pass = passAt(history, policy, index, edits, sizes[index] ?? 0, resolves !== null)
   if (pass === 'cleared') return { ...AS_IT_CAME, pass, resolves }
   const clip = edits.clips.get(index)
   if (clip?.kind === 'media') return { ...AS_IT_CAME, mediaKept: clip.mediaKept, isUnbound }
@@ -57,21 +57,21 @@ export function isHeld(rounds: Rounds, { point, thoughts, elsewhere }: Edits, in
 }
 
 /** Whether a message is nothing but thoughts that go: they hold no longer, and nothing of their reply demands them. */
-export function isTakenOut(subject: Subject, index: number, edits: Edits): boolean {
-  const isBound = subject.messages[index]?.facts.bound === 'whole'
+export function isTakenOut(history: History, index: number, edits: Edits): boolean {
+  const isBound = history.messages[index]?.facts.bound === 'whole'
   return (
     isBound &&
-    !isHeld(subject, edits, index) &&
-    !demandingUnits(subject).has(subject.structure.unitStart(index))
+    !isHeld(history, edits, index) &&
+    !demandingUnits(history).has(history.structure.unitStart(index))
   )
 }
 
 // --- internal ---
 
-const knownDemanding = new WeakMap<Subject['structure'], ReadonlySet<number>>()
+const knownDemanding = new WeakMap<History['structure'], ReadonlySet<number>>()
 
 /** The units, by where they begin, in which something cannot do without the thoughts before it. */
-function demandingUnits({ messages, structure }: Subject): ReadonlySet<number> {
+function demandingUnits({ messages, structure }: History): ReadonlySet<number> {
   const known = knownDemanding.get(structure)
   if (known !== undefined) return known
   const units = new Set<number>()
@@ -83,17 +83,17 @@ function demandingUnits({ messages, structure }: Subject): ReadonlySet<number> {
 
 /** What the passes do to a message that takes so many tokens. */
 function passAt(
-  subject: Subject,
+  history: History,
   { render, preview, clear }: Policy,
   index: number,
   { reach, cleared }: Edits,
   ownTokens: number,
   isResolved: boolean,
 ): Edit['pass'] {
-  if (subject.messages[index]?.facts.role !== 'tool') return 'kept'
-  if ((index < reach.clear || cleared.has(index)) && mayBeCleared(subject, clear.except_tools, index))
+  if (history.messages[index]?.facts.role !== 'tool') return 'kept'
+  if ((index < reach.clear || cleared.has(index)) && mayBeCleared(history, clear.except_tools, index))
     return 'cleared'
-  const growth = isResolved ? (subject.references.byIndex.get(index)?.growthTokens ?? 0) : 0
+  const growth = isResolved ? (history.references.byIndex.get(index)?.growthTokens ?? 0) : 0
   const isPreviewed = preview.at === 0 || index < reach.preview
   if (isPreviewed && ownTokens + growth >= preview.threshold_tokens) return 'previewed'
   return render.enabled && (render.at === 0 || index < reach.render) ? 'rendered' : 'kept'
@@ -103,11 +103,11 @@ function passAt(
  * The result whose text a reference is sent with: that which it refers to, unless one before it that has this text still
  * shows as much of it as the reference would. One text is enough.
  */
-function sourceOf(subject: Subject, policy: Policy, index: number, edits: Edits): number | null {
-  const reference = subject.references.byIndex.get(index)
+function sourceOf(history: History, policy: Policy, index: number, edits: Edits): number | null {
+  const reference = history.references.byIndex.get(index)
   if (reference === undefined) return null
   const shownAt = (holder: number): string =>
-    passAt(subject, policy, holder, edits, subject.sizes[holder] ?? 0, true)
+    passAt(history, policy, holder, edits, history.sizes[holder] ?? 0, true)
   const own = shownAt(index)
   for (let place = reference.position - 1; place >= 0; place -= 1) {
     const holder = reference.holders[place] ?? 0

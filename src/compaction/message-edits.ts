@@ -1,7 +1,7 @@
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Slot } from '../formats/contract.ts'
 import { restored } from '../formats/readable.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText, previewText } from './passes/clip.ts'
@@ -14,7 +14,7 @@ import type { Policy } from './policy.ts'
 import { resolvedText } from './history/calls/find-references.ts'
 import { type MessageForm, readForm, textOfForm, wholeText } from './history/read-message.ts'
 import { sum } from './history/size-sums.ts'
-import { readableTokens, type Subject, toolNameOf } from './history/subject.ts'
+import { readableTokens, type History, toolNameOf } from './history/history.ts'
 
 /** What is done to one message that stays in the view. */
 export type Edit = {
@@ -45,10 +45,10 @@ export function isUncut({ pass, tokensMax, mediaKept }: Edit): boolean {
 }
 
 /**
- * Edits the messages of one subject and remembers what came of it, which depends on the message, the policy and, where
+ * Edits the messages of one history and remembers what came of it, which depends on the message, the policy and, where
  * messages are named, its place. The tokens stated for a made message are those that its JSON would be counted with.
  */
-export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache) {
+export function messageEditor(history: History, policy: Policy, cache: MadeCache) {
   const { enabled } = policy.render
   const { threshold_tokens, max_chars, max_lines } = policy.preview
   // Every setting that changes what an edit writes: edited messages are remembered under them.
@@ -57,31 +57,31 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
   /** The message at this index under an edit; `text` null if the edit changes nothing. */
-  return function* editMessage(index: number, edit: Edit): Steps<Made> {
+  return function* editMessage(index: number, edit: Edit): Pausable<Made> {
     const { pass, resolves, isUnbound, tokensMax, mediaKept } = edit
-    const message = subject.messages[index]
-    const source = subject.messages[resolves ?? -1]
-    const growth = source === undefined ? 0 : (subject.references.byIndex.get(index)?.growthTokens ?? 0)
-    const size = (isUnbound ? readableTokens(subject, index) : (subject.sizes[index] ?? 0)) + growth
+    const message = history.messages[index]
+    const source = history.messages[resolves ?? -1]
+    const growth = source === undefined ? 0 : (history.references.byIndex.get(index)?.growthTokens ?? 0)
+    const size = (isUnbound ? readableTokens(history, index) : (history.sizes[index] ?? 0)) + growth
     const isAsItCame = isUncut(edit) && !isUnbound && source === undefined
     if (message === undefined || isAsItCame) return { text: null, tokens: size, how: null }
     const how = [pass, tokensMax, mediaKept, isUnbound, resolves !== null].join(' ')
     const latest = latestMade[index]
     if (latest?.how === how) return latest.made
     // A cleared result names its tool, which stands in another message.
-    const tool = pass === 'cleared' ? toolNameOf(subject, index) : ''
+    const tool = pass === 'cleared' ? toolNameOf(history, index) : ''
     const isMarked = tokensMax !== null || pass === 'previewed' || pass === 'cleared'
     const number =
-      policy.recall.enabled && isMarked ? messageNumber(index, subject.structure.systemCount) : null
+      policy.recall.enabled && isMarked ? messageNumber(index, history.structure.systemCount) : null
     // Equal bytes stand at several places, and each of them has a number of its own.
     const name = source === undefined ? message.facts.hash : `${message.facts.hash}<${source.facts.hash}`
-    const key = `${name}:${subject.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
+    const key = `${name}:${history.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
     let made = cache.get(key)
     if (made === undefined) {
-      const mediaSizes = subject.mediaSizes(index)
-      const form = yield* readForm(subject, message, isUnbound)
-      const resolved = source === undefined ? null : yield* resolvedText(subject, source, message)
-      const one = { subject, policy, message, form, resolved, size, mediaSizes, tool, number }
+      const mediaSizes = history.mediaSizes(index)
+      const form = yield* readForm(history, message, isUnbound)
+      const resolved = source === undefined ? null : yield* resolvedText(history, source, message)
+      const one = { history, policy, message, form, resolved, size, mediaSizes, tool, number }
       const result = yield* edited(one, edit)
       // An edit that would save next to nothing leaves a message as it is.
       const savedMin = pass === 'cleared' ? CLEARED_SAVES_MIN : 1
@@ -89,7 +89,7 @@ export function messageEditor(subject: Subject, policy: Policy, cache: MadeCache
         made = result
       else if (resolves !== null) made = yield* editMessage(index, { ...AS_IT_CAME, resolves })
       else if (!isUnbound) made = { text: null, tokens: size, how: null }
-      else made = { text: yield* wholeText(subject.source, message, form), tokens: size, how: 'unbound' }
+      else made = { text: yield* wholeText(history.source, message, form), tokens: size, how: 'unbound' }
       cache.set(key, made)
       yield
     }
@@ -105,7 +105,7 @@ const CLEARED_SAVES_MIN = 32
 
 /** A message that is edited, and what its marks say. */
 type Edited = {
-  readonly subject: Subject
+  readonly history: History
   readonly policy: Policy
   readonly message: Message
   /** What is read of it, and edited. */
@@ -122,7 +122,7 @@ type Edited = {
 }
 
 /** The message edited; null if the edit does not change it. */
-function* edited(one: Edited, { pass, tokensMax, mediaKept }: Edit): Steps<Made | null> {
+function* edited(one: Edited, { pass, tokensMax, mediaKept }: Edit): Pausable<Made | null> {
   if (pass === 'cleared') {
     const { tool, size, number, resolved, form } = one
     const names = yield* unguessableNames(resolved ?? form.parsed.text, size)
@@ -139,16 +139,16 @@ type Unread = NonNullable<MessageFacts['unread']>[number]
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
-  { subject, policy, form, resolved, size, number }: Edited,
+  { history, policy, form, resolved, size, number }: Edited,
   pass: 'kept' | 'rendered' | 'previewed',
-): Steps<EditedText> {
+): Pausable<EditedText> {
   const text = resolved ?? form.parsed.text
   const how = resolved === null ? null : 'resolved'
   if (pass === 'kept') return { text, how }
   const shown = policy.render.enabled ? yield* renderTerminal(text) : text
   const rendered: EditedText = { text: shown, how: how ?? (shown === text ? null : 'rendered') }
   if (pass === 'rendered') return rendered
-  const shownTokens = shown === text ? size : yield* subject.countSteps(shown)
+  const shownTokens = shown === text ? size : yield* history.countSteps(shown)
   if (shownTokens < policy.preview.threshold_tokens) return rendered
   const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
   const preview = previewText(shown, size, bounds, number)
@@ -156,13 +156,13 @@ function* editedText(
 }
 
 /** The message with this text in the place of its own. */
-function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop'): Steps<Made | null> {
-  const { subject, message, form } = one
-  const { countSteps } = subject
+function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop'): Pausable<Made | null> {
+  const { history, message, form } = one
+  const { countSteps } = history
   const drops = media === 'drop' && hasDroppableMedia(message)
   const { parsed } = form
   if (parsed.text === text && !drops) return null
-  const { entries } = subject.dialect
+  const { entries } = history.dialect
   const slot = (yield* entries.slots(form.source, form.message, parsed)).find(isText)
   if (slot === undefined) return null
   const argumentTokens = sum(yield* callTokens(parsed.calls, countSteps))
@@ -173,24 +173,24 @@ function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop
   const json = yield* entries.edited(form.source, form.message, texts, drops ? 0 : one.mediaSizes.length)
   // What was not read of a text that was only rendered is lost.
   const made = { text: json, tokens, how: how === 'rendered' && isSampled(message) ? 'clipped' : how }
-  return yield* withUnread(subject, message, made, () => true)
+  return yield* withUnread(history, message, made, () => true)
 }
 
 /** A message that keeps only its last so many media. A mark stands where the first of the others stood. */
 function* unloaded(
-  { subject, message, form, size, mediaSizes }: Edited,
+  { history, message, form, size, mediaSizes }: Edited,
   mediaKept: number,
-): Steps<Made | null> {
+): Pausable<Made | null> {
   if (!hasDroppableMedia(message)) return null
-  const { countSteps, source } = subject
-  const { withoutMedia } = subject.dialect.entries
+  const { countSteps, source } = history
+  const { withoutMedia } = history.dialect.entries
   const removal = yield* withoutMedia(form.source, form.message, mediaKept, MEDIA_DROPPED)
   if (removal === null) return null
   const droppedTokens = sum(mediaSizes.slice(0, Math.max(0, mediaSizes.length - mediaKept)))
   const textTokens = yield* countSteps(form.parsed.text)
   const unread = hiddenTokens(message, yield* unreadTokens(source, message, countSteps), textOfForm(form))
   const tokens = size - droppedTokens - unread - textTokens + (yield* countSteps(removal.text))
-  return yield* withUnread(subject, message, { text: removal.json, tokens, how: 'unloaded' }, () => true)
+  return yield* withUnread(history, message, { text: removal.json, tokens, how: 'unloaded' }, () => true)
 }
 
 /**
@@ -198,13 +198,13 @@ function* unloaded(
  * the last media that fit into half of it stay, or into what its texts leave; texts, plain thoughts and call arguments share the
  * rest, the largest cut first.
  */
-function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): Steps<Made | null> {
-  const { subject, message, number } = one
+function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): Pausable<Made | null> {
+  const { history, message, number } = one
   if (one.size <= tokensMax) return null
-  const { countSteps } = subject
+  const { countSteps } = history
   const { source, message: form, parsed } = one.form
-  const unread = yield* unreadTokens(subject.source, message, countSteps)
-  const { entries } = subject.dialect
+  const unread = yield* unreadTokens(history.source, message, countSteps)
+  const { entries } = history.dialect
   const slots = yield* entries.slots(source, form, parsed)
   const sizes: number[] = []
   for (const slot of slots) {
@@ -216,7 +216,7 @@ function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): St
   const frame =
     (yield* frameTokens(message.facts, countSteps)) + (yield* fixedTokens(parsed, slots, countSteps))
   const bare = frame + uncut - thoughtTokens
-  const markTokens = hasDroppableMedia(message) ? subject.count(`\n${MEDIA_DROPPED}`) : 0
+  const markTokens = hasDroppableMedia(message) ? history.count(`\n${MEDIA_DROPPED}`) : 0
   const roomTokens = tokensMax - bare - markTokens
   const mediaKept = mediaThatFit(one, Math.max(roomTokens / 2, roomTokens - sum(sizes)))
   const drops = mediaKept < one.mediaSizes.length
@@ -244,7 +244,7 @@ function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): St
   const json = yield* entries.edited(source, form, texts, mediaKept)
   // Texts stay without what was not read of them: nothing else would bring them down.
   const made = { text: json, tokens, how: isCut ? ('clipped' as const) : how }
-  return yield* withUnread(subject, message, made, ({ isText: isRead }) => !isRead)
+  return yield* withUnread(history, message, made, ({ isText: isRead }) => !isRead)
 }
 
 /** How many of a message's last media fit together; all that it has if none may go. */
@@ -264,8 +264,8 @@ function mediaThatFit({ message, mediaSizes }: Edited, tokensMax: number): numbe
 function* fixedTokens(
   { calls }: ParsedMessage,
   slots: readonly Slot[],
-  countSteps: Subject['countSteps'],
-): Steps<number> {
+  countSteps: History['countSteps'],
+): Pausable<number> {
   const texts = slots.filter(({ kind }) => kind === 'arguments').map(({ text }) => text)
   if (calls.every(({ argumentsText }, position) => texts[position] === argumentsText)) return 0
   let tokens = sum(yield* callTokens(calls, countSteps))
@@ -275,11 +275,11 @@ function* fixedTokens(
 
 /** A message that was made of what is read of a very long one, with those of its strings whole that stand in it as they were. */
 function* withUnread(
-  { source, countSteps }: Subject,
+  { source, countSteps }: History,
   message: Message,
   made: Made & { readonly text: string },
   isKept: (each: Unread) => boolean,
-): Steps<Made> {
+): Pausable<Made> {
   if (message.facts.unread === undefined) return made
   const sizes = yield* unreadTokens(source, message, countSteps)
   const whole = yield* restored(source, message, made.text, isKept)

@@ -1,10 +1,10 @@
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { StandingSummary, SummaryRange, PreparedFold } from './compaction.ts'
 import { rangeIndexes } from './layout.ts'
 import { numberRange } from './history/message-numbers.ts'
 import { createWriter, harmless } from './recap/headings.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'
-import type { Subject } from './history/subject.ts'
+import type { History } from './history/history.ts'
 
 /** The tags around a summary, by which a model and a later pass can tell it from the user's words. */
 export const SUMMARY_OPEN = '<conversation-summary>'
@@ -29,14 +29,14 @@ export type StandingOptions = {
  * the distinct system messages, newest first, word for word as far as `systemTokensMax` allows, and with its weight.
  */
 export function* standingSummary(
-  subject: Subject,
+  history: History,
   range: SummaryRange,
   { written, systemTokensMax, note }: StandingOptions,
-): Steps<StandingSummary> {
+): Pausable<StandingSummary> {
   const { start, end, except } = range
-  const quoted = yield* quotesOf(subject, range, systemTokensMax)
+  const quoted = yield* quotesOf(history, range, systemTokensMax)
   const text = harmless(written)
-  return yield* withNote(subject, { start, end, except, quoted, text, tokens: 0, note: '' }, note)
+  return yield* withNote(history, { start, end, except, quoted, text, tokens: 0, note: '' }, note)
 }
 
 /** The text of the message in which a summary stands. */
@@ -82,10 +82,10 @@ export function summarisedRange({ start, end, except }: SummaryRange, systemCoun
  * for is in the file that they name.
  */
 export function* withoutFile(
-  { countSteps, structure }: Pick<Subject, 'countSteps' | 'structure'>,
+  { countSteps, structure }: Pick<History, 'countSteps' | 'structure'>,
   fold: PreparedFold,
   options: Omit<NoteOptions, 'file'> & { readonly standing: readonly StandingSummary[] },
-): Steps<PreparedFold> {
+): Pausable<PreparedFold> {
   const summaries: StandingSummary[] = []
   for (const summary of fold.summaries) {
     const note = summaryNote(summary, structure.systemCount, { ...options, file: null })
@@ -99,20 +99,20 @@ export function* withoutFile(
 
 /** The same summary with this note instead of its own, and what it weighs with it. */
 function* withNote(
-  { countSteps }: Pick<Subject, 'countSteps'>,
+  { countSteps }: Pick<History, 'countSteps'>,
   summary: StandingSummary,
   note: string,
-): Steps<StandingSummary> {
+): Pausable<StandingSummary> {
   const noted = { ...summary, note: harmless(note) }
   return { ...noted, tokens: yield* countSteps(summaryText(noted)) }
 }
 
-function* quotesOf(subject: Subject, range: SummaryRange, tokensMax: number): Steps<string> {
+function* quotesOf(history: History, range: SummaryRange, tokensMax: number): Pausable<string> {
   if (tokensMax === 0) return ''
   const indexes = rangeIndexes(range, [])
-  const system = createWriter(subject, Number.MAX_SAFE_INTEGER)
-  yield* writeSystem(subject, indexes, { systemTokensMax: tokensMax }, system)
-  const users = createWriter(subject, tokensMax)
-  yield* writeUsers(subject, indexes, { tokensMax }, users, false)
+  const system = createWriter(history, Number.MAX_SAFE_INTEGER)
+  yield* writeSystem(history, indexes, { systemTokensMax: tokensMax }, system)
+  const users = createWriter(history, tokensMax)
+  yield* writeUsers(history, indexes, { tokensMax }, users, false)
   return [users.written(), system.written()].filter((quotes) => quotes !== '').join('\n')
 }

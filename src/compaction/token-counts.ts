@@ -1,12 +1,12 @@
 import { countBelow } from '../conversation/structure.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { Treatment } from './compaction.ts'
 import { editAt, type Edits, editsOf } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Policy } from './policy.ts'
 import { sumOf } from './history/size-sums.ts'
-import { anyHasBoundThoughts, readableTokens, type Subject } from './history/subject.ts'
+import { anyHasBoundThoughts, readableTokens, type History } from './history/history.ts'
 import { type Edit, isUncut, messageEditor } from './message-edits.ts'
 
 /**
@@ -16,11 +16,11 @@ import { type Edit, isUncut, messageEditor } from './message-edits.ts'
 export type TokenCounts = ReturnType<typeof createCounts>
 
 /** The token counts of a conversation: the same ones for the compaction, the summary and the view of one request. */
-export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): TokenCounts {
-  const latest = latestBySubject.get(subject)
+export function countsOf(history: History, policy: Policy, cache: MadeCache): TokenCounts {
+  const latest = latestBySubject.get(history)
   if (latest?.policy === policy && latest.cache === cache) return latest
-  const counts = createCounts(subject, policy, cache)
-  latestBySubject.set(subject, counts)
+  const counts = createCounts(history, policy, cache)
+  latestBySubject.set(history, counts)
   return counts
 }
 
@@ -28,8 +28,8 @@ export function countsOf(subject: Subject, policy: Policy, cache: MadeCache): To
  * Tokens of the view of a compaction up to `end`, without the leading system block, as planned: recaps take their caps. The
  * view that is written is never larger.
  */
-export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: number): Steps<number> {
-  const layout = layoutOf(compaction, counts.subject.structure.systemCount)
+export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: number): Pausable<number> {
+  const layout = layoutOf(compaction, counts.history.structure.systemCount)
   const edits = editsOf(compaction)
   let tokens = partTokens(layout.before) + partTokens(layout.after)
   for (const index of layout.pinned) tokens += yield* counts.editedTokens(index, index + 1, edits)
@@ -38,23 +38,23 @@ export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: 
 
 // --- internal ---
 
-const latestBySubject = new WeakMap<Subject, TokenCounts>()
+const latestBySubject = new WeakMap<History, TokenCounts>()
 
 /** Messages that are counted between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 1024
 
-function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
-  const { sizes } = subject
+function createCounts(history: History, policy: Policy, cache: MadeCache) {
+  const { sizes } = history
   const { render, preview } = policy
   const rendersAlways = render.enabled && render.at === 0
   const previewsAlways = preview.at === 0
-  const make = messageEditor(subject, policy, cache)
-  const editOf = (index: number, edits: Edits): Edit | null => editAt(subject, policy, index, edits)
-  const boundless = withoutBound(subject)
+  const make = messageEditor(history, policy, cache)
+  const editOf = (index: number, edits: Edits): Edit | null => editAt(history, policy, index, edits)
+  const boundless = withoutBound(history)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
 
-  function* editedTokens(start: number, end: number, edits: Edits): Steps<number> {
+  function* editedTokens(start: number, end: number, edits: Edits): Pausable<number> {
     if (start >= end) return 0
     let editedEnd = end
     if (!rendersAlways && !previewsAlways && end > start + 1) {
@@ -66,8 +66,8 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
-    for (const index of referencesBetween(subject, editedEnd, end))
-      if (isResolvedWhole(editOf(index, edits))) tokens += growthAt(subject, index)
+    for (const index of referencesBetween(history, editedEnd, end))
+      if (isResolvedWhole(editOf(index, edits))) tokens += growthAt(history, index)
     // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
     const stretch = boundEnd - editedEnd
     const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
@@ -81,7 +81,7 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
       if (edit === null) continue
       if (!isUncut(edit)) tokens += (yield* make(index, edit)).tokens
       else if (edit.isUnbound) tokens += boundless[index] ?? 0
-      else tokens += (sizes[index] ?? 0) + (edit.resolves === null ? 0 : growthAt(subject, index))
+      else tokens += (sizes[index] ?? 0) + (edit.resolves === null ? 0 : growthAt(history, index))
     }
     return tokens
   }
@@ -89,16 +89,16 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
   const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
   const unboundTokens = (start: number, end: number): number => {
     let tokens = sumOf(boundless, start, end)
-    for (const index of referencesBetween(subject, start, end)) {
-      const { holders, position } = subject.references.byIndex.get(index) ?? { holders: [], position: 0 }
-      if ((holders[position - 1] ?? start) < start) tokens += growthAt(subject, index)
+    for (const index of referencesBetween(history, start, end)) {
+      const { holders, position } = history.references.byIndex.get(index) ?? { holders: [], position: 0 }
+      if ((holders[position - 1] ?? start) < start) tokens += growthAt(history, index)
     }
     return tokens
   }
 
-  function* followingTokens(index: number, end: number, edits: Edits): Steps<number> {
+  function* followingTokens(index: number, end: number, edits: Edits): Pausable<number> {
     let tokens = 0
-    for (const holder of subject.references.followersOf(index)) {
+    for (const holder of history.references.followersOf(index)) {
       if (holder >= end) break
       tokens += yield* editedTokens(holder, holder + 1, edits)
     }
@@ -106,7 +106,7 @@ function createCounts(subject: Subject, policy: Policy, cache: MadeCache) {
   }
 
   return {
-    subject,
+    history,
     policy,
     cache,
     /** Tokens of the messages from `start` up to `end` as the client sent them. */
@@ -131,12 +131,12 @@ function isResolvedWhole(edit: Edit | null): boolean {
   return edit !== null && edit.resolves !== null && isUncut(edit)
 }
 
-function growthAt({ references }: Subject, index: number): number {
+function growthAt({ references }: History, index: number): number {
   return references.byIndex.get(index)?.growthTokens ?? 0
 }
 
 function referencesBetween(
-  { references: { indexes } }: Subject,
+  { references: { indexes } }: History,
   start: number,
   end: number,
 ): readonly number[] {
@@ -148,7 +148,7 @@ function* indexesBetween(start: number, end: number): Generator<number> {
 }
 
 /** The sizes of messages before the point of a compaction: bound thoughts take nothing. */
-function withoutBound(subject: Subject): readonly number[] {
-  const { messages, sizes } = subject
-  return anyHasBoundThoughts(messages) ? sizes.map((_, index) => readableTokens(subject, index)) : sizes
+function withoutBound(history: History): readonly number[] {
+  const { messages, sizes } = history
+  return anyHasBoundThoughts(messages) ? sizes.map((_, index) => readableTokens(history, index)) : sizes
 }

@@ -1,6 +1,6 @@
 import type { Growth } from './structure.ts'
 import type { Message, ParsedMessage } from './message.ts'
-import type { Digest, Steps } from '../json/source.ts'
+import type { Digest, Pausable } from '../json/source.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {
@@ -30,7 +30,7 @@ export function* meaningKeys(
   unkeyedCount: number,
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
-): Steps<readonly string[]> {
+): Pausable<readonly string[]> {
   const keys = grewFrom === null ? [rootOf(digest)] : grewFrom.keys.slice(0, grewFrom.shared + 1)
   let key = keys.at(-1) ?? rootOf(digest)
   for (const { facts } of messages.slice(keys.length - 1)) {

@@ -1,5 +1,5 @@
 import type { Message } from './message.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {
@@ -69,7 +69,7 @@ export function* structureOf(
   messages: readonly Pick<Message, 'facts'>[],
   standIns: ReadonlySet<number> = NO_STAND_INS,
   grewFrom: Pick<Growth, 'structure' | 'shared'> | null = null,
-): Steps<Structure> {
+): Pausable<Structure> {
   const inPrefix = yield* prefixUnits(messages, grewFrom)
   const inWhole = wholeUnits(inPrefix, grewFrom)
   yield
@@ -183,7 +183,7 @@ function ownStart(inPrefix: Int32Array, reply: number, point: number): number {
   return start < point ? start : (inPrefix[point - 1] ?? 0)
 }
 
-function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Steps<Int32Array> {
+function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Pausable<Int32Array> {
   const starts = new Int32Array(messages.length)
   // Nothing reaches over the beginning of a reply: what is behind it is found from there on.
   let from = grewFrom?.shared ?? 0

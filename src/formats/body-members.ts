@@ -10,7 +10,7 @@ import type {
   ValueSpan,
 } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../json/json-value.ts'
-import type { Source, Span, Steps } from '../json/source.ts'
+import type { Source, Span, Pausable } from '../json/source.ts'
 import { firstOf } from './content/slots.ts'
 import { wantsStaleRefused } from './thought-refusals.ts'
 import type { BodyEdit, BodyFacts, NotRead, NotReadReason, OutputLimit } from './contract.ts'
@@ -27,7 +27,7 @@ export type BodyShape = {
   /** Whether a history may be a text, which then is its only entry. */
   readonly mayBeText?: boolean
   /** The entries of the history, where they are others than the elements that were scanned. */
-  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Steps<readonly EntrySpan[]>
+  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Pausable<readonly EntrySpan[]>
   /** What is not as it is by default. */
   readonly facts: (
     source: Source,
@@ -49,7 +49,7 @@ export function* readBody(
   source: Source,
   limits: BodyLimits,
   known: KnownHistory | null,
-): Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+): Pausable<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
   const found = yield* readMembers(source, shape, limits, known)
   if (typeof found === 'string') return { read: false, reason: found }
   const refusal = shape.refusal?.(source, found) ?? null
@@ -155,7 +155,7 @@ function* readMembers(
   { keys, readNames }: BodyShape,
   limits: BodyLimits,
   known: KnownHistory | null,
-): Steps<BodyMembers | NotReadReason> {
+): Pausable<BodyMembers | NotReadReason> {
   if (source.latin1(0, byteOrderMark.length) === byteOrderMark) return 'bom'
   const body = yield* scanBody(source, keys, known, limits)
   if (typeof body === 'string') return body === 'no-json' ? 'not-json-object' : body

@@ -1,5 +1,5 @@
 import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../conversation/structure.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { EntryShape, Violation } from './contract.ts'
 
 /** What a dialect demands of calls and their results. */
@@ -31,7 +31,7 @@ export type RoundCall = { readonly index: number; readonly position: number; rea
 export function* callViolations(
   entries: readonly EntryShape[],
   rules: PairingRules,
-): Steps<readonly Violation[]> {
+): Pausable<readonly Violation[]> {
   const violations: Violation[] = []
   for (const [index, { emptyCalls }] of entries.entries())
     if (emptyCalls) violations.push({ index, rule: 'calls-emptied' })

@@ -2,7 +2,7 @@ import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '
 import type { JsonObject } from '../json/json-value.ts'
 import type { Meaning } from '../conversation/keys.ts'
 import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
-import type { Digest, Source, Span, Steps } from '../json/source.ts'
+import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Answers, Replies } from './answer-contract.ts'
@@ -58,7 +58,7 @@ export type Bodies = {
     source: Source,
     limits: BodyLimits,
     known: KnownHistory | null,
-  ) => Steps<{ readonly read: true; readonly body: BodyFacts } | NotRead>
+  ) => Pausable<{ readonly read: true; readonly body: BodyFacts } | NotRead>
   /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
   readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
   /** The text of a parsed `BodyFacts.system`. */
@@ -155,13 +155,13 @@ export type Entries = {
     digest: Digest,
     unreadBytes: (text: string) => number,
     holder: JsonObject | null,
-  ) => Steps<Described | 'stateful' | null>
+  ) => Pausable<Described | 'stateful' | null>
   /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
   readonly fromText: ((text: string) => JsonObject) | null
   /** The texts of a parsed entry. */
   readonly parse: (entry: JsonObject) => ParsedMessage
   /** The slots of an entry that may be written anew, `parsed` being what was read of it. */
-  readonly slots: (source: Source, entry: Span, parsed: ParsedMessage) => Steps<readonly Slot[]>
+  readonly slots: (source: Source, entry: Span, parsed: ParsedMessage) => Pausable<readonly Slot[]>
   /**
    * The entry with other texts in some of its slots; everything else keeps its bytes, but that of the media beside a text only
    * the last `mediaKept` stay.
@@ -171,7 +171,7 @@ export type Entries = {
     entry: Span,
     texts: ReadonlyMap<Slot, string>,
     mediaKept: number,
-  ) => Steps<string>
+  ) => Pausable<string>
   /**
    * The entry with only its last `kept` media, and a mark in the place of the first of the others; `text` is what it says
    * then. Null if nothing goes.
@@ -181,7 +181,7 @@ export type Entries = {
     entry: Span,
     kept: number,
     mark: string,
-  ) => Steps<{ readonly json: string; readonly text: string } | null>
+  ) => Pausable<{ readonly json: string; readonly text: string } | null>
   /**
    * The entry, given as JSON, without the bound thoughts in it, and without what only holds together with such thoughts that
    * stood before it (`MessageFacts.bound`).
@@ -238,14 +238,14 @@ export type Slot = {
 /** What makes a sequence of entries valid, and how a broken one is mended. */
 export type Rules = {
   /** Where a sequence breaks the rules of calls and results, ascending. */
-  readonly violations: (entries: readonly EntryShape[]) => Steps<readonly Violation[]>
+  readonly violations: (entries: readonly EntryShape[]) => Pausable<readonly Violation[]>
   /** Whether a history may begin with the operator's words. */
   readonly systemMayLead: boolean
   /**
    * A broken conversation as one that obeys the rules; null if there is nothing to repair. What was made of a prefix stays as
    * the conversation grows (P5).
    */
-  readonly repair: (source: Source, entries: readonly Message[]) => Steps<Repaired | null>
+  readonly repair: (source: Source, entries: readonly Message[]) => Pausable<Repaired | null>
 }
 
 /** What the rules look at; the facts of an entry are one. */

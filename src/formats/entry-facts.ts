@@ -3,7 +3,7 @@ import type { EntrySpan, Envelope } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../json/json-value.ts'
 import { digestOfMeaning } from '../conversation/keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
-import type { Digest, Source, Span, Steps } from '../json/source.ts'
+import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import { keptIn } from '../conversation/keep-marks.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
 import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../json/unread.ts'
@@ -19,7 +19,7 @@ export type FactsReader = (
   scope: string,
   source: Source,
   entry: EntrySpan,
-) => Steps<MessageFacts | 'stateful' | null>
+) => Pausable<MessageFacts | 'stateful' | null>
 
 /**
  * A reader that remembers: an entry of the same scope with the same bytes is not parsed again, an unreadable one neither.
@@ -58,7 +58,7 @@ export function* readEntries(
   source: Source,
   scope: string,
   readFactsOf: FactsReader,
-): Steps<readonly Message[] | 'stateful' | null> {
+): Pausable<readonly Message[] | 'stateful' | null> {
   const messages: Message[] = []
   let bytes = 0
   for (const entry of spans) {
@@ -95,7 +95,7 @@ export function* readFacts(
   entry: EntrySpan,
   digest: Digest,
   hash: string,
-): Steps<MessageFacts | 'stateful' | null> {
+): Pausable<MessageFacts | 'stateful' | null> {
   const reading =
     entry.end - entry.start <= READ_BYTES_MAX
       ? { source, span: entry, marks: NONE }
@@ -198,7 +198,7 @@ type Reading = { readonly source: Source; readonly span: Span; readonly marks: r
 type Mark = { readonly unread: Unread; readonly text: string }
 
 /** An entry without the middles of its longest strings; null if it is still too long. */
-function* shortReading(source: Source, entry: EntrySpan): Steps<Reading | null> {
+function* shortReading(source: Source, entry: EntrySpan): Pausable<Reading | null> {
   const unread = unreadMiddles(source, entry)
   if (unread === null) return null
   const names: string[] = []
@@ -287,7 +287,7 @@ function* unreadOf(
   { entries }: Dialect,
   value: JsonObject,
   marks: readonly Mark[],
-): Steps<NonNullable<MessageFacts['unread']>> {
+): Pausable<NonNullable<MessageFacts['unread']>> {
   const { text, calls, uncut } = entries.parse(value)
   const counted = new Set<number>()
   for (const each of [text, ...calls.map(({ argumentsText }) => argumentsText), uncut]) {

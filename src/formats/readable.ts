@@ -1,5 +1,5 @@
 import type { Message } from '../conversation/message.ts'
-import type { Source, Span, Steps } from '../json/source.ts'
+import type { Source, Span, Pausable } from '../json/source.ts'
 import { marksIn, unreadMark, type Unread } from '../json/unread.ts'
 
 /** A message as it is read, and the bytes that it stands in. */
@@ -38,7 +38,7 @@ export function* restored(
   message: Message,
   json: string,
   isKept: (each: NonNullable<Message['facts']['unread']>[number]) => boolean = () => true,
-): Steps<Restored> {
+): Pausable<Restored> {
   const unread = message.facts.unread ?? []
   const pieces: string[] = []
   const positions: number[] = []

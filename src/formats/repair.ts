@@ -1,5 +1,5 @@
 import type { Message } from '../conversation/message.ts'
-import type { Source, Steps } from '../json/source.ts'
+import type { Source, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
 import { callViolations, readRound, type PairingRules, type Round, type RoundCall } from './call-rules.ts'
 import type { Repaired, Rules } from './contract.ts'
@@ -56,7 +56,7 @@ function* repairCalls(
   messages: readonly Message[],
   rules: PairingRules & { readonly isSorted?: boolean },
   words: RepairWords,
-): Steps<Repaired | null> {
+): Pausable<Repaired | null> {
   const { isSorted = false } = rules
   const shapes = messages.map(({ facts }) => facts)
   const items: ViewItem[] = []

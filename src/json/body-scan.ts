@@ -28,7 +28,7 @@ import type {
   KnownHistory,
   ValueSpan,
 } from './body-spans.ts'
-import type { Source, Span, Steps } from './source.ts'
+import type { Source, Span, Pausable } from './source.ts'
 
 /**
  * Delimits the members of a body and the entries of its history, and makes sure that all of it is JSON within the limits. What
@@ -39,7 +39,7 @@ export function* scanBody(
   names: HistoryKeys,
   known: KnownHistory | null,
   limits: BodyLimits,
-): Steps<BodyScan | BodyFault> {
+): Pausable<BodyScan | BodyFault> {
   const scanner = new BodyScanner(source, names, known, limits)
   for (;;) {
     scanner.scan(STEP_BYTES)

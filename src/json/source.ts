@@ -17,7 +17,7 @@ export type Source = {
   /** A collision-resistant digest of the raw bytes from `start` up to `end`, as a short string. */
   readonly hash: (start: number, end: number) => string
   /** The same in steps, for a range that may be long. */
-  readonly hashSteps: (start: number, end: number) => Steps<string>
+  readonly hashSteps: (start: number, end: number) => Pausable<string>
   /** A source over these pieces of it and texts between them, which it does not share its bytes with. */
   readonly joined: (pieces: readonly (Span | string)[]) => Source
 }
@@ -32,10 +32,10 @@ export type Span = { readonly start: number; readonly end: number }
  * Work that can be paused. It yields between pieces of bounded size, so that whoever drives it can let
  * other requests run; the result is the same however it is driven.
  */
-export type Steps<Result> = Generator<void, Result, void>
+export type Pausable<Result> = Generator<void, Result, void>
 
 /** Runs paused work to its end without a pause. */
-export function finish<Result>(steps: Steps<Result>): Result {
+export function runAtOnce<Result>(steps: Pausable<Result>): Result {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value

@@ -2,7 +2,7 @@ import type { Usage } from '../formats/answer-contract.ts'
 import type { TailReport } from '../overflow/tail-observer.ts'
 import { MODEL_NAME_CHARS_MAX } from '../upstream/target.ts'
 import type { Counts } from './counts/counts.ts'
-import type { SentPrompt } from './counts/prompt.ts'
+import type { SentPrompt } from './counts/counted-prompt.ts'
 import {
   cutBounds,
   isConstant,

@@ -1,16 +1,16 @@
 import type { Compaction } from '../compaction/compaction.ts'
 import { spliceMessages, type ViewItem } from '../json/splice.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
-import { drive, type Eventual } from '../scheduling/drive.ts'
-import type { RequestParts } from './parts.ts'
+import { runInSlices, type Eventual } from '../scheduling/drive.ts'
+import type { RequestParts } from './request-parts.ts'
 import { readRequest } from './read-request.ts'
 import type { ArrivedRequest } from './request.ts'
 import type { RecordedConversation } from './records/records.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
 import { untouched } from './pass-on.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { readForm, wholeText } from '../compaction/history/read-message.ts'
-import type { Subject } from '../compaction/history/subject.ts'
+import type { History } from '../compaction/history/history.ts'
 
 // A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought
 // behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
@@ -67,20 +67,20 @@ async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promis
     return null
   const remembered = await parts.records.find(chat, place)
   if (remembered.compaction === null) return null
-  const items = await drive(thoughtlessItems(chat))
+  const items = await runInSlices(thoughtlessItems(chat))
   if (items.length === 0) return null
   const pieces = spliceMessages(chat.messages, items, chat.body.history, chat.bytes.length)
   body.charge(bytesIn(pieces))
-  const bytes = await drive(bytesInSteps(chat.bytes, pieces))
+  const bytes = await runInSlices(bytesInSteps(chat.bytes, pieces))
   return { bytes, of: { chat, place, remembered }, compaction: remembered.compaction }
 }
 
 /** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
 function* thoughtlessItems(
-  subject: Pick<Subject, 'source' | 'dialect' | 'messages'>,
-): Steps<readonly ViewItem[]> {
+  history: Pick<History, 'source' | 'dialect' | 'messages'>,
+): Pausable<readonly ViewItem[]> {
   const items: ViewItem[] = []
-  for (const [index, message] of subject.messages.entries()) {
+  for (const [index, message] of history.messages.entries()) {
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     const { bound } = message.facts
     if (bound === 'whole') continue
@@ -88,8 +88,8 @@ function* thoughtlessItems(
       items.push({ kind: 'kept', index })
       continue
     }
-    const form = yield* readForm(subject, message, true)
-    items.push({ kind: 'made', json: yield* wholeText(subject.source, message, form), place: index })
+    const form = yield* readForm(history, message, true)
+    items.push({ kind: 'made', json: yield* wholeText(history.source, message, form), place: index })
   }
   return items
 }

@@ -4,7 +4,7 @@ import { type Eventual, onceThere } from '../scheduling/drive.ts'
 import { type MissingReason, noOutlook, summaryName } from '../summaries/summary-record.ts'
 import { dryRun, nextForm, originalForm } from './compact/forms.ts'
 import { isStrict } from './learnt.ts'
-import type { RequestParts } from './parts.ts'
+import type { RequestParts } from './request-parts.ts'
 import type { Counted, Form, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
 import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
 

@@ -6,7 +6,7 @@ import type { Answer } from '../upstream/upstreams.ts'
 import { type Arrival, arrivalNow, bareReport, clientOf, unreadReport } from './bare-report.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { refuseWayAround } from './confinement.ts'
-import type { RequestParts } from './parts.ts'
+import type { RequestParts } from './request-parts.ts'
 import type { ArrivedRequest, UnreadReason } from './request.ts'
 
 // Requests that go on as they came, and their answers too.

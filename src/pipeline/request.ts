@@ -9,8 +9,8 @@ import type { BodyFacts, Dialect, NotReadReason, Repairs } from '../formats/cont
 import type { BodyPiece } from '../json/splice.ts'
 import type { Growth, Structure } from '../conversation/structure.ts'
 import type { HeavyTurn } from '../scheduling/heavy-work.ts'
-import type { Subject } from '../compaction/history/subject.ts'
-import type { Anchor, Rate } from '../models/counts/prompt.ts'
+import type { History } from '../compaction/history/history.ts'
+import type { Anchor, Rate } from '../models/counts/counted-prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
 import type { SummaryOutlook } from '../summaries/summary-record.ts'
 import type { ClientRequest, RequestBody } from './client-request.ts'
@@ -206,7 +206,7 @@ export type Counted = ConversationTokens & {
 
 /** A conversation with the counts of its parts, in our tokens. */
 export type ConversationTokens = {
-  readonly subject: Subject
+  readonly history: History
   /** The leading system block, tools, schemas and priming. */
   readonly aroundTokens: number
   /** Of these, tools and schemas. */

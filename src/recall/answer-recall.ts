@@ -1,40 +1,44 @@
 import type { Compacted } from '../compaction/compact.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
-import type { Subject } from '../compaction/history/subject.ts'
-import type { Steps } from '../json/source.ts'
+import type { History } from '../compaction/history/history.ts'
+import type { Pausable } from '../json/source.ts'
 import { pageOf, type Pieces, type RecallAnswer } from './page.ts'
 import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-query.ts'
 import { searchMessages } from './search-messages.ts'
 import { type LeftOut, leftOutOf, ownLine, segmentsOf, segmentText } from './segments.ts'
 
 /** A conversation as the client sent it, and as the model sees it; `compacted` null where it sees all. */
-export type RecallSource = { readonly subject: Subject; readonly compacted: Compacted | null }
+export type RecallSource = { readonly history: History; readonly compacted: Compacted | null }
 
 /**
  * The answer to a call of the recall tool: a page of at most `tokensMax` tokens of what was asked for, whatever the
  * arguments. It depends on what is held and asked for only; how large its pages are changes no word of it.
  */
-export function* answerRecall(held: RecallSource, argumentsText: string, tokensMax: number): Steps<string> {
+export function* answerRecall(
+  held: RecallSource,
+  argumentsText: string,
+  tokensMax: number,
+): Pausable<string> {
   const query = readRecallQuery(argumentsText)
   const offset = query.kind === 'unclear' ? 0 : query.offset
-  const { count, countSteps } = held.subject
+  const { count, countSteps } = held.history
   return yield* pageOf(answerTo(query, held), { offset, tokensMax, count, countSteps })
 }
 
 // --- internal ---
 
-function answerTo(query: RecallQuery, { subject, compacted }: RecallSource): RecallAnswer {
+function answerTo(query: RecallQuery, { history, compacted }: RecallSource): RecallAnswer {
   switch (query.kind) {
     case 'list': {
-      const leftOut = leftOutOf(subject, compacted)
-      return { pieces: lines(subject, leftOut), hasEnd: leftOut.length > 0 }
+      const leftOut = leftOutOf(history, compacted)
+      return { pieces: lines(history, leftOut), hasEnd: leftOut.length > 0 }
     }
     case 'messages': {
-      const hasEnd = query.runs.some(({ first, last }) => last >= 1 && first <= lastNumber(subject))
-      return { pieces: messageTexts(subject, query.runs), hasEnd }
+      const hasEnd = query.runs.some(({ first, last }) => last >= 1 && first <= lastNumber(history))
+      return { pieces: messageTexts(history, query.runs), hasEnd }
     }
     case 'search':
-      return searchMessages(subject, leftOutOf(subject, compacted), query)
+      return searchMessages(history, leftOutOf(history, compacted), query)
     case 'unclear':
       return { pieces: explained(query.problem), hasEnd: false }
   }
@@ -64,25 +68,25 @@ const CALLS_SHOWN_MAX = 3
  * The messages that are not in the view word for word, a line each: who speaks, what became of it, its size, and how
  * it begins. The newest first: what was lost last is what is missed first, and the first page shows it.
  */
-function* lines(subject: Subject, leftOut: readonly LeftOut[]): Pieces {
+function* lines(history: History, leftOut: readonly LeftOut[]): Pieces {
   if (leftOut.length === 0) {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
     return
   }
-  const tokens = leftOut.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
-  const { systemCount } = subject.structure
+  const tokens = leftOut.reduce((sum, { index }) => sum + (history.sizes[index] ?? 0), 0)
+  const { systemCount } = history.structure
   const oldest = messageNumber(leftOut[0]?.index ?? systemCount, systemCount)
   const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`
   yield `${ownLine(`${what}; newest first`)}\n`
   for (const { index, how } of leftOut.toReversed()) {
-    const [first, ...rest] = yield* segmentsOf(subject, index)
+    const [first, ...rest] = yield* segmentsOf(history, index)
     if (first === undefined) continue
     // A label without the name, which stands before it on the line.
     const calls = rest
       .slice(0, CALLS_SHOWN_MAX)
       .map(({ label, text }) => ` ${label.slice(label.indexOf('['))} ${beginning(text)}`)
     const more = rest.length > CALLS_SHOWN_MAX ? ` and ${rest.length - CALLS_SHOWN_MAX} more` : ''
-    const size = subject.sizes[index] ?? 0
+    const size = history.sizes[index] ?? 0
     yield `${first.label} ${outcomes[how]}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
   }
 }
@@ -97,21 +101,21 @@ function beginning(text: string): string {
 }
 
 /** Messages word for word, in their order, each of their texts under a label. */
-function* messageTexts(subject: Subject, asked: readonly MessageRun[]): Pieces {
-  const last = lastNumber(subject)
+function* messageTexts(history: History, asked: readonly MessageRun[]): Pieces {
+  const last = lastNumber(history)
   if (asked.some((run) => run.first < 1 || run.last > last)) {
     const there = last === 0 ? 'there are no messages yet' : `there are only the messages #1-#${last}`
     yield `${ownLine(there)}\n`
   }
   for (const run of asked) {
     for (let number = Math.max(1, run.first); number <= Math.min(last, run.last); number += 1) {
-      const segments = yield* segmentsOf(subject, number - 1 + subject.structure.systemCount)
+      const segments = yield* segmentsOf(history, number - 1 + history.structure.systemCount)
       yield segments.map(segmentText).join('')
     }
   }
 }
 
 /** The number of the last message; 0 where there is none but the leading system block. */
-function lastNumber({ messages, structure }: Subject): number {
+function lastNumber({ messages, structure }: History): number {
   return messages.length - structure.systemCount
 }

@@ -1,5 +1,5 @@
-import type { CountSteps, CountTokens } from '../compaction/history/subject.ts'
-import type { Steps } from '../json/source.ts'
+import type { CountSteps, CountTokens } from '../compaction/history/history.ts'
+import type { Pausable } from '../json/source.ts'
 import { ownLine } from './segments.ts'
 
 /** An answer of any length, made only as far as it is looked at. */
@@ -28,7 +28,7 @@ export type PageOptions = {
 export function* pageOf(
   { pieces, hasEnd }: RecallAnswer,
   { offset, tokensMax, count, countSteps }: PageOptions,
-): Steps<string> {
+): Pausable<string> {
   const roomTokens = Math.min(tokensMax, PAGE_TOKENS_MAX)
   const { text, start, isRest } = yield* gathered(pieces, offset, roomTokens * GATHERED_CHARS)
 
@@ -80,7 +80,7 @@ type Gathered = {
 }
 
 /** At most so many characters from the offset on. */
-function* gathered(pieces: Pieces, offset: number, charsMax: number): Steps<Gathered> {
+function* gathered(pieces: Pieces, offset: number, charsMax: number): Pausable<Gathered> {
   let made = 0
   let text = ''
   for (const piece of pieces) {

@@ -1,7 +1,7 @@
 import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
-import type { Subject } from '../compaction/history/subject.ts'
-import type { Steps } from '../json/source.ts'
+import type { History } from '../compaction/history/history.ts'
+import type { Pausable } from '../json/source.ts'
 import type { Pieces, RecallAnswer } from './page.ts'
 import type { RecallQuery } from './recall-query.ts'
 import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
@@ -12,35 +12,35 @@ import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedL
  * excerpts, which older copies of a file give, the newest stands for all.
  */
 export function searchMessages(
-  subject: Subject,
+  history: History,
   leftOut: readonly LeftOut[],
   query: Extract<RecallQuery, { kind: 'search' }>,
 ): RecallAnswer {
-  return { pieces: found(subject, leftOut, query), hasEnd: true }
+  return { pieces: found(history, leftOut, query), hasEnd: true }
 }
 
 // --- internal ---
 
 function* found(
-  subject: Subject,
+  history: History,
   leftOut: readonly LeftOut[],
   { text, among }: Extract<RecallQuery, { kind: 'search' }>,
 ): Pieces {
-  const { systemCount } = subject.structure
+  const { systemCount } = history.structure
   const runs = among ?? []
   const out = new Set(leftOut.map(({ index }) => index))
   const isSearched = ({ index }: Hit): boolean => {
     const number = index - systemCount + 1
     return among === null ? out.has(index) : runs.some(({ first, last }) => number >= first && number <= last)
   }
-  const hits = yield* hitsIn(subject, text)
+  const hits = yield* hitsIn(history, text)
   const searched = hits.filter(isSearched)
   let shown = searched.filter(({ rank }) => rank < PARTIAL_RANK)
   const holdsIt = shown.length > 0
   if (!holdsIt) {
     // Where else it stands, so that nobody goes on searching for what is there to be read.
     const elsewhere = hits.filter((hit) => hit.rank < PARTIAL_RANK && !isSearched(hit))
-    yield `${ownLine(nothingFound(subject, elsewhere, among !== null))}\n`
+    yield `${ownLine(nothingFound(history, elsewhere, among !== null))}\n`
     if (elsewhere.length > 0) return
     shown = searched.filter(({ rank }) => rank === searched[0]?.rank)
   }
@@ -49,13 +49,13 @@ function* found(
   yield `${ownLine(`${what}, the best match first, then the newest; read with "messages" and "offset"`)}\n`
   for (const [first, ...others] of Map.groupBy(shown, ({ excerpt }) => excerpt).values()) {
     if (first === undefined) continue
-    const also = others.length === 0 ? '' : `, also in ${namesOf(subject, others)}`
+    const also = others.length === 0 ? '' : `, also in ${namesOf(history, others)}`
     yield `${first.label} offset ${first.offset}${also}\n${first.excerpt}\n`
   }
 }
 
-function nothingFound(subject: Subject, elsewhere: readonly Hit[], isAmong: boolean): string {
-  const names = namesOf(subject, elsewhere)
+function nothingFound(history: History, elsewhere: readonly Hit[], isAmong: boolean): string {
+  const names = namesOf(history, elsewhere)
   if (isAmong) {
     const told = elsewhere.length === 0 ? 'and no other message does' : `it stands in ${names}`
     return `none of these messages holds it; ${told}`
@@ -68,8 +68,8 @@ function nothingFound(subject: Subject, elsewhere: readonly Hit[], isAmong: bool
 /** Of messages that hold the same, so many are named. */
 const NAMED_MAX = 8
 
-function namesOf(subject: Subject, hits: readonly Hit[]): string {
-  const { systemCount } = subject.structure
+function namesOf(history: History, hits: readonly Hit[]): string {
+  const { systemCount } = history.structure
   const names = hits
     .slice(0, NAMED_MAX)
     .map(({ index }) => (index < systemCount ? 'the system message' : messageNumber(index, systemCount)))
@@ -99,7 +99,7 @@ const PARTIAL_RANK = 10
 const WORDS_MAX = 16
 
 /** The hits in all messages, the best first, then the newest. `text`: words, with single blanks between them. */
-function* hitsIn(subject: Subject, text: string): Steps<Hit[]> {
+function* hitsIn(history: History, text: string): Pausable<Hit[]> {
   const escaped = text.split(' ').map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
   const phrase = escaped.join(String.raw`\s+`)
   const nameCharacters = String.raw`\p{L}\p{N}_/@~+\-`
@@ -112,8 +112,8 @@ function* hitsIn(subject: Subject, text: string): Steps<Hit[]> {
   ].map((pattern) => new RegExp(pattern, 'iu'))
   const words = [...new Set(escaped)].slice(0, WORDS_MAX).map((word) => new RegExp(word, 'iu'))
   const hits: Hit[] = []
-  for (const index of subject.messages.keys()) {
-    const texts = yield* searchedTexts(yield* segmentsOf(subject, index))
+  for (const index of history.messages.keys()) {
+    const texts = yield* searchedTexts(yield* segmentsOf(history, index))
     const hit = (yield* phraseIn(texts, phrases)) ?? (yield* wordsIn(texts, words))
     if (hit !== null) hits.push({ ...hit, index })
     yield
@@ -122,7 +122,10 @@ function* hitsIn(subject: Subject, text: string): Steps<Hit[]> {
 }
 
 /** The phrase where it stands in the strictest way: each pattern is stricter than the one before. */
-function* phraseIn(texts: readonly Searched[], phrases: readonly RegExp[]): Steps<Omit<Hit, 'index'> | null> {
+function* phraseIn(
+  texts: readonly Searched[],
+  phrases: readonly RegExp[],
+): Pausable<Omit<Hit, 'index'> | null> {
   let best: Omit<Hit, 'index'> | null = null
   for (const [position, pattern] of phrases.entries()) {
     const place = yield* placeOf(texts, pattern)
@@ -132,7 +135,7 @@ function* phraseIn(texts: readonly Searched[], phrases: readonly RegExp[]): Step
   return best
 }
 
-function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Steps<Omit<Hit, 'index'> | null> {
+function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Pausable<Omit<Hit, 'index'> | null> {
   const places: Place[] = []
   for (const word of words) {
     const place = yield* placeOf(texts, word)
@@ -154,7 +157,7 @@ type Searched = {
   readonly shown: string
 }
 
-function* searchedTexts(segments: readonly Segment[]): Steps<Searched[]> {
+function* searchedTexts(segments: readonly Segment[]): Pausable<Searched[]> {
   const searched: Searched[] = []
   let begin = 0
   for (const segment of segments) {
@@ -188,7 +191,7 @@ const PAUSED_CHARS_MIN = 16_384
 /** A character before, or the pair that is one. */
 const LOOKED_BACK_CHARS = 2
 
-function* placeOf(texts: readonly Searched[], pattern: RegExp): Steps<Place | null> {
+function* placeOf(texts: readonly Searched[], pattern: RegExp): Pausable<Place | null> {
   for (const at of texts) {
     for (let window = 0; window < at.text.length; window += WINDOW_CHARS) {
       const from = Math.max(0, window - LOOKED_BACK_CHARS)

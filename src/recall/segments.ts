@@ -2,12 +2,12 @@ import { resolvedText } from '../compaction/history/calls/find-references.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
 import { labels, speakerLabel } from '../compaction/recap/headings.ts'
-import type { Subject } from '../compaction/history/subject.ts'
+import type { History } from '../compaction/history/history.ts'
 import { mediaMarks } from '../conversation/message.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { Compacted } from '../compaction/compact.ts'
 import type { MadeHow } from '../compaction/made-cache.ts'
-import { outlineOf } from '../compaction/report.ts'
+import { outlineOf } from '../compaction/outline.ts'
 
 /** A text of a message as it is read back: what it says, or what it hands to a tool. */
 export type Segment = {
@@ -20,25 +20,25 @@ export type Segment = {
 }
 
 /** The texts of a message, without thoughts. Never empty. */
-export function* segmentsOf(subject: Subject, index: number): Steps<readonly Segment[]> {
-  const message = subject.messages[index]
+export function* segmentsOf(history: History, index: number): Pausable<readonly Segment[]> {
+  const message = history.messages[index]
   if (message === undefined) return []
-  const { structure } = subject
+  const { structure } = history
   const number = messageNumber(index, structure.systemCount)
-  const parsed = yield* readMessage(subject, message)
-  const source = subject.messages[subject.references.byIndex.get(index)?.holders[0] ?? -1]
+  const parsed = yield* readMessage(history, message)
+  const source = history.messages[history.references.byIndex.get(index)?.holders[0] ?? -1]
   const own = [parsed.text, parsed.besides, mediaMarks(message.facts.media)]
   const said =
     source === undefined
       ? own.filter((piece) => piece !== '').join('\n')
-      : yield* resolvedText(subject, source, message)
+      : yield* resolvedText(history, source, message)
   const calls: Segment[] = []
   for (const { name, argumentsText } of parsed.calls) {
     const text = yield* unforgedLines(argumentsText)
     calls.push({ label: `${number} ${labels.call(name)}`, calls: name, text })
   }
   if (said === '' && calls.length > 0) return calls
-  const label = `${number} ${speakerLabel(subject, index)}`
+  const label = `${number} ${speakerLabel(history, index)}`
   return [{ label, calls: null, text: yield* unforgedLines(said) }, ...calls]
 }
 
@@ -54,12 +54,12 @@ export type LeftOut = {
 }
 
 /** The messages that cannot be read in the view word for word, ascending. */
-export function leftOutOf(subject: Subject, compacted: Compacted | null): readonly LeftOut[] {
+export function leftOutOf(history: History, compacted: Compacted | null): readonly LeftOut[] {
   if (compacted === null) return []
   const joined = new Map(
     compacted.view.messages.flatMap((message) => message.joined.map(({ index, how }) => [index, how])),
   )
-  return outlineOf(subject, compacted).flatMap(({ index, treatment }) => {
+  return outlineOf(history, compacted).flatMap(({ index, treatment }) => {
     // What was joined to another message stands there as it was made before.
     const how = treatment === 'joined' ? (joined.get(index) ?? 'kept') : treatment
     if (index === null || how === 'summary' || how === 'recap' || isInView(how)) return []
@@ -76,7 +76,7 @@ export function ownLine(text: string): string {
  * Text of a conversation as it may stand in an answer: a line that looks like a label or a line of ours is marked as
  * none. All else stays as it was: what is read back is copied, into edits and commands.
  */
-export function* unforgedLines(text: string): Steps<string> {
+export function* unforgedLines(text: string): Pausable<string> {
   const pieces: string[] = []
   for (let start = 0; start < text.length;) {
     const lineEnd = text.indexOf('\n', start + CHARS_PER_STEP)

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { finish, type Steps } from '../json/source.ts'
+import { runAtOnce, type Pausable } from '../json/source.ts'
 
 /**
  * How long paused work may keep the event loop before others get their turn, in milliseconds. A request needs some five
@@ -26,7 +26,7 @@ export function workFor<Result>(client: string, work: () => Promise<Result>): Pr
  * loop, and clients take turns: so a small request waits no longer beside several long ones, nor beside many of another
  * client, nor where one kind of work follows another.
  */
-export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
+export async function runInSlices<Result>(steps: Pausable<Result>): Promise<Result> {
   sliceStartMs()
   for (;;) {
     const step = steps.next()
@@ -36,15 +36,15 @@ export async function drive<Result>(steps: Steps<Result>): Promise<Result> {
 }
 
 /** The same of what is made of so many bytes: what is little is done at once, waits for nothing, and gives no promise. */
-export function driveFor<Result>(bytes: number, steps: Steps<Result>): Eventual<Result> {
-  return bytes <= AT_ONCE_BYTES_MAX ? finish(steps) : drive(steps)
+export function runBySize<Result>(bytes: number, steps: Pausable<Result>): Eventual<Result> {
+  return bytes <= AT_ONCE_BYTES_MAX ? runAtOnce(steps) : runInSlices(steps)
 }
 
 /**
  * Between two pieces of work that cannot be paused: lets others in, where the slice is used up. Not for what is done for
  * every request: a small one would wait beside a long one for each.
  */
-export async function breathe(): Promise<void> {
+export async function pauseIfDue(): Promise<void> {
   if (isSliceOver()) await nextSlice()
 }
 

@@ -1,4 +1,4 @@
-import { breathe } from './drive.ts'
+import { pauseIfDue } from './drive.ts'
 
 /** Where the pieces of a body go as they come. */
 export type Gathering = {
@@ -80,7 +80,7 @@ async function joined(pieces: Buffer[], place: Buffer): Promise<Buffer> {
   for (const [index, piece] of pieces.entries()) {
     at += piece.copy(place, at)
     pieces[index] = nothing
-    await breathe()
+    await pauseIfDue()
   }
   return place
 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import wordings from './clients-compaction-prompts.json' with { type: 'json' }
 
 /**
@@ -7,7 +7,7 @@ import wordings from './clients-compaction-prompts.json' with { type: 'json' }
  * that was pasted is none. In steps: an expression that is used for the first time is compiled,
  * too.
  */
-export function* isCompactionPrompt(text: string): Steps<boolean> {
+export function* isCompactionPrompt(text: string): Pausable<boolean> {
   const near =
     text.length <= 2 * ENDS_CHARS ? text : `${text.slice(0, ENDS_CHARS)}\n${text.slice(-ENDS_CHARS)}`
   const lines = near.replace(/[’‘]/g, "'").replace(/[ \t\r]+/g, ' ')

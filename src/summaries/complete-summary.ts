@@ -1,5 +1,5 @@
 import { harmless } from '../compaction/recap/headings.ts'
-import type { CountTokens } from '../compaction/history/subject.ts'
+import type { CountTokens } from '../compaction/history/history.ts'
 import type { SummaryAnswer } from './summary-call.ts'
 import { lostThings, type Section, sectionsOf, textOfSections, withoutKept, worthOf } from './sections.ts'
 import type { SummaryOrder } from './order.ts'
@@ -21,7 +21,7 @@ export type Given = {
  */
 export function completeSummary(
   written: Omit<Extract<SummaryAnswer, { kind: 'text' }>, 'kind'>,
-  { settings, replacedTokens, subject: { count } }: CompletionOrder,
+  { settings, replacedTokens, history: { count } }: CompletionOrder,
   { previous, fenceKey }: Given,
 ): SummaryRecord {
   if (written.text.length > replacedTokens * TOKEN_CHARS_MAX) return failure('too-long')
@@ -78,7 +78,7 @@ function withoutUnfinished(summary: string): string | null {
 // --- internal ---
 
 type CompletionOrder = Pick<SummaryOrder, 'settings' | 'replacedTokens'> & {
-  readonly subject: Pick<SummaryOrder['subject'], 'count'>
+  readonly history: Pick<SummaryOrder['history'], 'count'>
 }
 
 /** No text but a run of one character has more characters a token: a longer one need not be counted, which takes its time. */

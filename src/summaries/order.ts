@@ -1,4 +1,4 @@
-import type { Subject } from '../compaction/history/subject.ts'
+import type { History } from '../compaction/history/history.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Dialect } from '../formats/contract.ts'
 import type { SummarySettings } from './prompt.ts'
@@ -27,7 +27,7 @@ export type SummaryOrder = {
   readonly cachedCall: CachedCall | null
   /** The upstream and the model, under which it is remembered what they reject. */
   readonly rejectionsKey: string
-  readonly subject: Pick<Subject, 'count' | 'countSteps' | 'digest'>
+  readonly history: Pick<History, 'count' | 'countSteps' | 'digest'>
 }
 
 /**

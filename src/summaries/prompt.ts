@@ -99,9 +99,9 @@ function systemPrompt(settings: SummarySettings): string {
   return rules(settings, 'the older part of a conversation between a user and an assistant')
 }
 
-function rules({ max_tokens }: SummarySettings, subject: string): string {
+function rules({ max_tokens }: SummarySettings, history: string): string {
   const wordsMax = Math.max(1, Math.floor(max_tokens * WORDS_PER_TOKEN))
-  return `Summarise ${subject}. Your summary replaces those messages: the assistant goes on with it alone, and what it leaves out is lost.
+  return `Summarise ${history}. Your summary replaces those messages: the assistant goes on with it alone, and what it leaves out is lost.
 
 Use these headings as they are, without those that would be empty:
 ${sections.map(({ heading, holds }) => `## ${heading}\n(${holds})`).join('\n')}

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../json/source.ts'
+import { runAtOnce, type Pausable } from '../json/source.ts'
 
 /**
  * @internal exported for tests. Shapes of secrets, most specific first. A summary is stored and is sent to a model that the
@@ -87,11 +87,11 @@ export const secretShapes = [
 
 /** A text in which everything that looks like a secret is replaced by its kind: `[redacted API key]`. */
 export function redacted(text: string): string {
-  return finish(redactedSteps(text))
+  return runAtOnce(redactedSteps(text))
 }
 
 /** The same, pausing between the shapes. */
-export function* redactedSteps(text: string): Steps<string> {
+export function* redactedSteps(text: string): Pausable<string> {
   let left = text
   for (const { name, pattern } of secretShapes) {
     left = left.replace(pattern, (...found: unknown[]) => {

@@ -1,5 +1,5 @@
 import { thingsIn } from '../compaction/history/things.ts'
-import type { CountTokens } from '../compaction/history/subject.ts'
+import type { CountTokens } from '../compaction/history/history.ts'
 
 /**
  * The sections that a summary is asked for, in their order: the heading, what belongs there, and its worth if not all

@@ -2,9 +2,9 @@ import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../compaction/terminal/render.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
 import { harmless, labels, speakerLabel } from '../compaction/recap/headings.ts'
-import type { Subject } from '../compaction/history/subject.ts'
+import type { History } from '../compaction/history/history.ts'
 import { mediaMarks, type Message, type ParsedMessage, type Role } from '../conversation/message.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { redactedSteps } from './secrets.ts'
 
 /** One message of a transcript, as it stands in the prompt. */
@@ -15,17 +15,17 @@ export type TranscriptMessage = { readonly text: string; readonly tokens: number
  * the results, long ones clipped around the middle. Without thoughts, secrets, and tags of ours.
  */
 export function* transcriptOf(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
-): Steps<readonly TranscriptMessage[]> {
+): Pausable<readonly TranscriptMessage[]> {
   const shown: TranscriptMessage[] = []
   for (const index of indexes) {
-    const message = subject.messages[index]
+    const message = history.messages[index]
     if (message === undefined) continue
-    const parsed = yield* readMessage(subject, message)
-    const said = yield* saidIn(subject, message, index, parsed.text)
-    const text = [...said, ...(yield* callsIn(subject, parsed))].join('\n')
-    if (text !== '') shown.push({ text, tokens: yield* subject.countSteps(text) })
+    const parsed = yield* readMessage(history, message)
+    const said = yield* saidIn(history, message, index, parsed.text)
+    const text = [...said, ...(yield* callsIn(history, parsed))].join('\n')
+    if (text !== '') shown.push({ text, tokens: yield* history.countSteps(text) })
     yield
   }
   return shown
@@ -81,18 +81,18 @@ const ARGUMENTS_TOKENS_MAX = 300
 const DRAWN_CHARS = 65_536
 const SEARCHED_CHARS = 32_768
 
-function* saidIn(subject: Subject, message: Message, index: number, text: string): Steps<string[]> {
+function* saidIn(history: History, message: Message, index: number, text: string): Pausable<string[]> {
   const { facts } = message
   const near = ends(text, DRAWN_CHARS)
   const shown = facts.role === 'tool' ? yield* renderTerminal(near) : withoutThoughts(near)
   const marks = mediaMarks(facts.media)
   const lengthening = text.length / Math.max(1, near.length)
-  const said = yield* clipped(subject, shown, shown.length * lengthening, textTokensMax[facts.role])
+  const said = yield* clipped(history, shown, shown.length * lengthening, textTokensMax[facts.role])
   const content = [said, marks].filter((piece) => piece.trim() !== '').join('\n')
-  return content === '' ? [] : [`${harmless(speakerLabel(subject, index))}\n${content}`]
+  return content === '' ? [] : [`${harmless(speakerLabel(history, index))}\n${content}`]
 }
 
-function* callsIn({ countSteps }: Subject, { calls }: ParsedMessage): Steps<string[]> {
+function* callsIn({ countSteps }: History, { calls }: ParsedMessage): Pausable<string[]> {
   const lines: string[] = []
   for (const { name, argumentsText } of calls) {
     const text = yield* clean(ends(argumentsText, SEARCHED_CHARS))
@@ -106,11 +106,11 @@ function* callsIn({ countSteps }: Subject, { calls }: ParsedMessage): Steps<stri
 
 /** `wholeChars`: how long the text was before its middle was left out, which its mark states in tokens. */
 function* clipped(
-  { countSteps }: Subject,
+  { countSteps }: History,
   text: string,
   wholeChars: number,
   tokensMax: number,
-): Steps<string> {
+): Pausable<string> {
   const near = ends(text, SEARCHED_CHARS)
   const searched = yield* clean(near)
   const tokens = yield* countSteps(searched)
@@ -119,7 +119,7 @@ function* clipped(
   return unlabelled(harmless(shown))
 }
 
-function clean(text: string): Steps<string> {
+function clean(text: string): Pausable<string> {
   return redactedSteps(harmless(text))
 }
 

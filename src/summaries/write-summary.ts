@@ -1,4 +1,4 @@
-import { drive } from '../scheduling/drive.ts'
+import { runInSlices } from '../scheduling/drive.ts'
 import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.ts'
 import { completeSummary } from './complete-summary.ts'
 import type { SummaryOrder, SummaryResult } from './order.ts'
@@ -10,8 +10,8 @@ import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
 import { GaveWayError } from '../upstream/gate.ts'
 import { clipText } from '../compaction/passes/clip.ts'
-import type { CountSteps } from '../compaction/history/subject.ts'
-import type { Steps } from '../json/source.ts'
+import type { CountSteps } from '../compaction/history/history.ts'
+import type { Pausable } from '../json/source.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
 /**
@@ -86,7 +86,7 @@ async function writeByCachedCall(
 
 async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<SummaryRecord> {
   const { settings, dialect, model } = order
-  const { countSteps, digest } = order.subject
+  const { countSteps, digest } = order.history
   let { previous, messages: rest, windowTokens } = order
   let pieceTokensMax = windowTokens === null ? UNKNOWN_PIECE_TOKENS : PIECE_TOKENS_MAX
   let outcome: SummaryRecord = failure('empty')
@@ -95,7 +95,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     const frameTokens = await tokensOf(promptOf(settings, { previous, messages: [] }, digest), order)
     const roomTokens = Math.min(pieceTokensMax, promptRoom(windowTokens, settings) - frameTokens)
     if (roomTokens < PIECE_TOKENS_MIN) return failure('overflow')
-    const piece = await drive(firstPiece(rest, roomTokens, countSteps))
+    const piece = await runInSlices(firstPiece(rest, roomTokens, countSteps))
     const prompt = promptOf(settings, { previous, messages: piece }, digest)
     const { system, user } = prompt
     const answer = await calls.send({
@@ -136,8 +136,9 @@ function promptRoom(windowTokens: number | null, settings: SummarySettings): num
   return Math.floor((windowTokens - Math.min(outputTokens, Math.floor(windowTokens / 2))) / TOKENS_RATIO)
 }
 
-async function tokensOf({ system, user }: SummaryPrompt, { subject }: SummaryOrder): Promise<number> {
-  const tokens = (await drive(subject.countSteps(system))) + (await drive(subject.countSteps(user)))
+async function tokensOf({ system, user }: SummaryPrompt, { history }: SummaryOrder): Promise<number> {
+  const tokens =
+    (await runInSlices(history.countSteps(system))) + (await runInSlices(history.countSteps(user)))
   return tokens + TEMPLATE_TOKENS
 }
 
@@ -203,7 +204,7 @@ function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections,
     // A refusal is not charged: no model has read the prompt, as far as can be told.
     const wasRead =
       called.status >= 200 && called.status < 300 && (answer.kind === 'text' || answer.kind === 'failed')
-    const ownCompletionTokens = answer.kind === 'text' ? order.subject.count(answer.text) : 0
+    const ownCompletionTokens = answer.kind === 'text' ? order.history.count(answer.text) : 0
     spent.promptTokens += usage?.promptTokens ?? (wasRead ? promptTokens : 0)
     spent.completionTokens += usage?.completionTokens ?? ownCompletionTokens
     spent.cachedTokens += usage?.cachedTokens ?? 0
@@ -289,7 +290,7 @@ function* firstPiece(
   messages: readonly TranscriptMessage[],
   roomTokens: number,
   countSteps: CountSteps,
-): Steps<readonly TranscriptMessage[]> {
+): Pausable<readonly TranscriptMessage[]> {
   let tokens = 0
   let end = 0
   for (const message of messages) {

@@ -1,5 +1,5 @@
 import type { PassName } from '../compaction/policy.ts'
-import type { MessageTreatment, PassRange } from '../compaction/report.ts'
+import type { MessageTreatment, PassRange } from '../compaction/outline.ts'
 import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answer-contract.ts'
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../json/source.ts'
+import { runAtOnce, type Pausable } from '../json/source.ts'
 import { noRank, type RankFile, type RankOf, readRanks } from './rank-table.ts'
 
 /**
@@ -9,7 +9,7 @@ export type TokenCounter = {
   /** The number of tokens of a text, in one go. */
   readonly count: (text: string) => number
   /** The same, pausing after about 16 kB of text, wherever they stand. */
-  readonly countSteps: (text: string) => Steps<number>
+  readonly countSteps: (text: string) => Pausable<number>
 }
 
 /**
@@ -20,7 +20,7 @@ export type Cut = 'own' | 'digits' | 'apart'
 
 /** A counter over one of js-tiktoken's rank files, in one go. @internal exported for tests. */
 export function createTokenCounter(file: RankFile, cut: Cut = 'own'): TokenCounter {
-  return counterOver(finish(vocabularySteps(file)), cut)
+  return counterOver(runAtOnce(vocabularySteps(file)), cut)
 }
 
 /** What is read of a rank file, for every way to cut text. */
@@ -32,7 +32,7 @@ export type Vocabulary = {
 }
 
 /** In steps: reading a rank file takes tens of milliseconds. */
-export function* vocabularySteps(file: RankFile): Steps<Vocabulary> {
+export function* vocabularySteps(file: RankFile): Pausable<Vocabulary> {
   return { pattern: file.pat_str, rankOf: yield* readRanks(file), remembered: new Map() }
 }
 
@@ -43,7 +43,7 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
    * A window of the text at a time, since a regular expression can neither pause nor read a run of any length. A piece
    * that reaches the window's end, or nearly, is read anew in the next window; one that fills a window is cut there.
    */
-  function* countSteps(text: string): Steps<number> {
+  function* countSteps(text: string): Pausable<number> {
     let tokens = 0
     for (let from = 0; from < text.length;) {
       const window = text.slice(from, cutAt(text, from + WINDOW_UNITS))
@@ -68,7 +68,7 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
   }
 
   /** Merging looks at each pair for each merge: the parts of a long piece are merged one by one. */
-  function* countParts(text: string, start: number, end: number): Steps<number> {
+  function* countParts(text: string, start: number, end: number): Pausable<number> {
     let tokens = 0
     // One character repeated for megabytes is the likeliest long piece: all its parts are alike.
     let latest = ''
@@ -105,7 +105,7 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
     return count
   }
 
-  return { count: (text) => finish(countSteps(text)), countSteps }
+  return { count: (text) => runAtOnce(countSteps(text)), countSteps }
 }
 
 // --- internal ---

@@ -1,11 +1,11 @@
-import { finish, type Steps } from '../json/source.ts'
+import { runAtOnce, type Pausable } from '../json/source.ts'
 import { counterOver, type Cut, vocabularySteps, type TokenCounter, type Vocabulary } from './bpe-counter.ts'
 import type { EncodingName } from './families.ts'
 
 /** How work is done beside other work. */
 export type Pace = {
   /** Runs paused work to its end, letting other work in between. */
-  readonly run: <Result>(steps: Steps<Result>) => Promise<Result>
+  readonly run: <Result>(steps: Pausable<Result>) => Promise<Result>
   /** Lets all other work in, before something that takes milliseconds and cannot be paused. */
   readonly pause: () => Promise<void>
 }
@@ -23,7 +23,7 @@ export function loadCounter(name: EncodingName, pace = atOnce): Promise<TokenCou
 
 // --- internal ---
 
-const atOnce: Pace = { run: async (steps) => finish(steps), pause: async () => {} }
+const atOnce: Pace = { run: async (steps) => runAtOnce(steps), pause: async () => {} }
 
 const counters = new Map<EncodingName, Promise<TokenCounter>>()
 const vocabularies = new Map<FileName, Promise<Vocabulary>>()

@@ -1,5 +1,5 @@
 import type { Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { mediaTokens } from './media-tokens.ts'
 
@@ -15,7 +15,7 @@ export function* messageTokens(
   facts: MessageFacts,
   counter: TokenCounter,
   model: string,
-): Steps<number> {
+): Pausable<number> {
   let tokens = yield* frameTokens(facts, counter.countSteps)
   tokens += yield* counter.countSteps(parsed.text)
   for (const call of yield* callTokens(parsed.calls, counter.countSteps)) tokens += call
@@ -27,7 +27,7 @@ export function* messageTokens(
 export function* frameTokens(
   facts: Pick<MessageFacts, 'name' | 'callNames'>,
   countSteps: CountSteps,
-): Steps<number> {
+): Pausable<number> {
   let tokens = messageFrameTokens
   if (facts.name !== null) tokens += 1 + (yield* countSteps(facts.name))
   for (const [position, callName] of facts.callNames.entries()) {
@@ -38,7 +38,7 @@ export function* frameTokens(
 }
 
 /** The arguments of each call. */
-export function* callTokens(calls: ParsedMessage['calls'], countSteps: CountSteps): Steps<number[]> {
+export function* callTokens(calls: ParsedMessage['calls'], countSteps: CountSteps): Pausable<number[]> {
   const sizes: number[] = []
   for (const { argumentsText } of calls) {
     sizes.push(yield* countSteps(argumentsText))
@@ -48,7 +48,7 @@ export function* callTokens(calls: ParsedMessage['calls'], countSteps: CountStep
 }
 
 /** All media of a message, with what they weigh for a model. */
-export function* allMediaTokens(media: readonly Media[], model: string): Steps<number> {
+export function* allMediaTokens(media: readonly Media[], model: string): Pausable<number> {
   let tokens = 0
   for (const [position, each] of media.entries()) {
     tokens += mediaTokens(each, model)
@@ -61,7 +61,7 @@ export function* allMediaTokens(media: readonly Media[], model: string): Steps<n
 export function* uncutTokens(
   parsed: Pick<ParsedMessage, 'uncut' | 'opaqueCharacters'>,
   countSteps: CountSteps,
-): Steps<number> {
+): Pausable<number> {
   return (yield* countSteps(parsed.uncut)) + Math.ceil(parsed.opaqueCharacters / opaqueCharactersPerToken)
 }
 
@@ -69,7 +69,7 @@ export function* uncutTokens(
  * The thoughts of an assistant message that stand in its text, as reasoning models of open weights write them: their
  * templates drop them from all but the newest turns.
  */
-export function* inlineThoughts(text: string): Steps<string> {
+export function* inlineThoughts(text: string): Pausable<string> {
   const thoughts: string[] = []
   for (let start = text.indexOf(thoughtStart); start !== -1;) {
     const end = text.indexOf(thoughtEnd, start)
@@ -87,7 +87,7 @@ export function textTokens(text: string, count: (text: string) => number): numbe
 }
 
 /** The same of a text of any length, with pauses. */
-export function* textSteps(text: string, countSteps: TokenCounter['countSteps']): Steps<number> {
+export function* textSteps(text: string, countSteps: TokenCounter['countSteps']): Pausable<number> {
   return messageFrameTokens + (yield* countSteps(text))
 }
 

@@ -1,5 +1,5 @@
 import { InvariantError } from '../errors.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 
 /** A rank file of js-tiktoken, as its modules export it. */
 export type RankFile = { readonly pat_str: string; readonly bpe_ranks: string }
@@ -25,7 +25,7 @@ export const RANKS_STEP_CHARACTERS = 16_384
  * take the collector longer to walk than the file takes to read. Throws an InvariantError for a file that does not count its
  * tokens from 0 in one row, as those in use do.
  */
-export function* readRanks({ bpe_ranks: text }: RankFile): Steps<RankOf> {
+export function* readRanks({ bpe_ranks: text }: RankFile): Pausable<RankOf> {
   if (!text.startsWith(ROW_START) || text.includes('\n'))
     throw new InvariantError('the rank file has another form')
   const tokensMax = countBlanks(text)

@@ -1,11 +1,11 @@
 import { isJsonObject, stringOr, type JsonObject } from '../json/json-value.ts'
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 import { familyFinder } from './families.ts'
 import rows from './model-families.json' with { type: 'json' }
 
 /** The tokens of a request's `tools`, or of the legacy `functions`, as the model is shown them. 0 where there are none. */
-export function* toolsTokens(tools: unknown, counter: TokenCounter, model: string): Steps<number> {
+export function* toolsTokens(tools: unknown, counter: TokenCounter, model: string): Pausable<number> {
   const list = listOf(tools)
   if (list.length === 0) return 0
   const { typescript, functionLines, toolLines = 0, marginShare } = familyOf(model) ?? unknown
@@ -18,7 +18,7 @@ export function* toolsTokens(tools: unknown, counter: TokenCounter, model: strin
  * What tools cost where they are put into the prompt as JSON, with room for a frame of any kind: as much as any gateway was seen
  * to take of a model whose own way is terser. For plans, until the provider has counted.
  */
-export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<number> {
+export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Pausable<number> {
   const list = listOf(tools)
   if (list.length === 0) return 0
   const shown = list.map((tool) => functionIn(tool) ?? tool)
@@ -30,7 +30,11 @@ export function* plainToolsTokens(tools: unknown, counter: TokenCounter): Steps<
  * The tokens of a `response_format` that carries a schema, which is put into the prompt; 0 for any other. The Responses API's
  * form of it is flat.
  */
-export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, model: string): Steps<number> {
+export function* schemaTokens(
+  responseFormat: unknown,
+  counter: TokenCounter,
+  model: string,
+): Pausable<number> {
   const format = formatIn(responseFormat)
   if (familyOf(model)?.typescript === undefined || !isJsonObject(format))
     return yield* plainSchemaTokens(responseFormat, counter)
@@ -40,7 +44,7 @@ export function* schemaTokens(responseFormat: unknown, counter: TokenCounter, mo
 }
 
 /** The same where the schema is put into the prompt as JSON. */
-export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounter): Steps<number> {
+export function* plainSchemaTokens(responseFormat: unknown, counter: TokenCounter): Pausable<number> {
   const format = formatIn(responseFormat)
   if (format === undefined) return 0
   return withMargin(formatFrameTokens + (yield* linesTokens([format], counter)))
@@ -77,7 +81,7 @@ function listOf(tools: unknown): readonly unknown[] {
   return Array.isArray(tools) ? tools : [tools]
 }
 
-function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): Steps<number> {
+function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): Pausable<number> {
   let types = ''
   // For what is no function, or refers to definitions elsewhere: nobody knows how it is shown.
   const others: unknown[] = []
@@ -97,7 +101,7 @@ function* typeScriptTokens(tools: readonly unknown[], counter: TokenCounter): St
 }
 
 /** A line of JSON for each value that is there. */
-function* linesTokens(values: readonly unknown[], counter: TokenCounter): Steps<number> {
+function* linesTokens(values: readonly unknown[], counter: TokenCounter): Pausable<number> {
   const lines: string[] = []
   for (const value of values) {
     if (value !== undefined) lines.push(typeof value === 'string' ? value : pythonJson(value))

@@ -1,5 +1,5 @@
 import type { Message } from '../conversation/message.ts'
-import type { Source, Span, Steps } from '../json/source.ts'
+import type { Source, Span, Pausable } from '../json/source.ts'
 import { marksIn, READ_BYTES_MAX, unreadMark } from '../json/unread.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
@@ -18,7 +18,7 @@ export function* unreadTokens(
   source: Source,
   message: Message,
   countSteps: CountSteps,
-): Steps<readonly number[]> {
+): Pausable<readonly number[]> {
   const { unread = [] } = message.facts
   if (unread.length === 0) return NOTHING
   const sizes = known.get(countSteps) ?? new WeakMap<Message['facts'], readonly number[]>()
@@ -52,7 +52,7 @@ export function* sampledTokens(
   { start, end }: Span,
   countSteps: CountSteps,
   samples = SAMPLES,
-): Steps<number> {
+): Pausable<number> {
   const bytes = end - start
   const step = Math.max(SAMPLE_BYTES, bytes / samples)
   let tokens = 0

@@ -6,51 +6,51 @@ import { lostMessages } from '../../src/compaction/view/view.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { meaningKeys } from '../../src/conversation/keys.ts'
 import { parseMessage } from '../support/chat-completions.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { round, rounds, system, user } from '../compaction/sending.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { digest } from '../support/source.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
+import { policyOf, historyOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
 /** A file after this compaction, which may hold something before. */
-function fileAfter(subject: Subject, policy: Policy, compaction: Compaction, file = ''): string {
+function fileAfter(history: History, policy: Policy, compaction: Compaction, file = ''): string {
   let text = file
   const entry = {
-    subject,
+    history,
     compaction,
-    lost: finish(lostMessages(subject, policy, cache, compaction)),
-    keys: finish(meaningKeys(subject.messages, subject.structure.systemCount, digest)),
+    lost: runAtOnce(lostMessages(history, policy, cache, compaction)),
+    keys: runAtOnce(meaningKeys(history.messages, history.structure.systemCount, digest)),
     time: '2026-11-03T10:20:30.000Z',
     holdings: readHoldings(file),
   }
-  finish(writeCompactionEntry(entry, (piece) => (text += piece)))
+  runAtOnce(writeCompactionEntry(entry, (piece) => (text += piece)))
   return text
 }
 
 type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Compaction | null }
 
-const sent = (subject: Subject, options: Sending): Compacted => compactedUnder(subject, { ...options, cache })
+const sent = (history: History, options: Sending): Compacted => compactedUnder(history, { ...options, cache })
 
-function smaller(subject: Subject, policy: Policy, previous: Compaction | null): Compacted | null {
+function smaller(history: History, policy: Policy, previous: Compaction | null): Compacted | null {
   const room = { budgetTokens: 600, aroundTokens: 3, slackTokens: 0 }
   const options = { policy, previous, room, keepRecent: 2, smallest: false, strict: false }
-  return finish(tighten(subject, cache, options))
+  return runAtOnce(tighten(history, cache, options))
 }
 
 /**
  * The messages before a compaction's point that its view does not show as they came, or as a terminal would show them; thoughts
  * that only held for the conversation that they were thought in are nothing to read back.
  */
-function missingIn({ messages }: Subject, { view, compaction }: Compacted): readonly number[] {
+function missingIn({ messages }: History, { view, compaction }: Compacted): readonly number[] {
   const shown = new Set(view.messages.flatMap(({ index, how }) => (asCame.has(how) ? [index] : [])))
   for (const [index, { facts }] of messages.entries()) if (facts.bound === 'whole') shown.add(index)
   const missing: number[] = []
@@ -65,11 +65,11 @@ const numbersIn = (file: string): ReadonlySet<number | null> =>
   new Set(readArchive(file).map(({ number }) => number))
 
 /** Everything that a message says, in the order in which it is written. */
-function saidBy(subject: Subject, index: number): readonly string[] {
-  const message = subject.messages[index]
+function saidBy(history: History, index: number): readonly string[] {
+  const message = history.messages[index]
   if (message === undefined) return []
-  if (message.facts.role === 'other') return [subject.source.text(message.start, message.end)]
-  const { text, uncut, calls } = parseMessage(subject.source, message)
+  if (message.facts.role === 'other') return [history.source.text(message.start, message.end)]
+  const { text, uncut, calls } = parseMessage(history.source, message)
   return [...[text, uncut].filter((each) => each !== ''), ...calls.map((call) => call.argumentsText)]
 }
 
@@ -90,18 +90,18 @@ describe('whatever becomes of a growing conversation', () => {
         let newest: Compaction | null = null
         let file = ''
         const missing = new Set<number>()
-        for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
-          const subject = subjectOf(messages.slice(0, point))
-          const made = sent(subject, { policy, budgetTokens, newest })
-          const recovered = count % 7 === refused ? smaller(subject, policy, made.compaction) : null
+        for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
+          const history = historyOf(messages.slice(0, point))
+          const made = sent(history, { policy, budgetTokens, newest })
+          const recovered = count % 7 === refused ? smaller(history, policy, made.compaction) : null
           for (const each of recovered === null ? [made] : [made, recovered]) {
             if (each.compaction === null || each.compaction === newest) continue
             newest = each.compaction
-            file = fileAfter(subject, policy, newest, file)
-            for (const index of missingIn(subject, each)) missing.add(index)
+            file = fileAfter(history, policy, newest, file)
+            for (const index of missingIn(history, each)) missing.add(index)
           }
         }
-        const whole = subjectOf(messages)
+        const whole = historyOf(messages)
         const { systemCount } = whole.structure
         const written = readArchive(file).filter(({ number }) => number !== null)
         const expected = [...missing]
@@ -122,20 +122,20 @@ describe('whatever becomes of a growing conversation', () => {
       fc.property(conversation, policies, (messages, policy) => {
         let newest: Compaction | null = null
         let [file, late] = ['', '']
-        for (const [count, point] of subjectOf(messages).structure.requestPoints.entries()) {
-          const subject = subjectOf(messages.slice(0, point))
-          const { compaction } = sent(subject, { policy, budgetTokens: 1500, newest })
+        for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
+          const history = historyOf(messages.slice(0, point))
+          const { compaction } = sent(history, { policy, budgetTokens: 1500, newest })
           if (compaction === null || compaction === newest) continue
           newest = compaction
-          file = fileAfter(subject, policy, compaction, file)
+          file = fileAfter(history, policy, compaction, file)
           // Half of the time nothing can be written.
-          late = count % 2 === 0 ? late : fileAfter(subject, policy, compaction, late)
+          late = count % 2 === 0 ? late : fileAfter(history, policy, compaction, late)
         }
-        const end = subjectOf(messages)
+        const end = historyOf(messages)
         if (newest === null) return
         const { systemCount } = end.structure
         const held = numbersIn(fileAfter(end, policy, newest, late))
-        for (const index of finish(lostMessages(end, policy, cache, newest)))
+        for (const index of runAtOnce(lostMessages(end, policy, cache, newest)))
           expect(held).toContain(index - systemCount + 1)
         for (const number of held) expect(numbersIn(file)).toContain(number)
       }),
@@ -163,14 +163,14 @@ describe('an entry', () => {
     user('Go on.'),
     ...rounds('b', 8, 500),
   ]
-  const subject = subjectOf(messages)
-  const compactionOf = (of: Subject, newest: Compaction | null = null): Compaction => {
+  const history = historyOf(messages)
+  const compactionOf = (of: History, newest: Compaction | null = null): Compaction => {
     const { compaction: made } = sent(of, { policy, budgetTokens: 2500, newest })
     if (made === null || made === newest) throw new Error('there is no further compaction')
     return made
   }
-  const compaction = compactionOf(subject)
-  const file = fileAfter(subject, policy, compaction)
+  const compaction = compactionOf(history)
+  const file = fileAfter(history, policy, compaction)
 
   test('says when and why, names each message and its tool, and gives text, arguments and marks of media', () => {
     expect(headingsOf(file).slice(0, 5)).toEqual([
@@ -192,7 +192,7 @@ describe('an entry', () => {
   // Its calls were left out: only those of an assistant are read.
   test('holds a message of an unknown role as it came', () => {
     const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
-    const unknown = subjectOf([user('The task.'), odd, ...rounds('b', 8, 500)])
+    const unknown = historyOf([user('The task.'), odd, ...rounds('b', 8, 500)])
     const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
     expect(fileAfter(unknown, policy, compactionOf(unknown))).toContain(as)
   })
@@ -202,18 +202,18 @@ describe('an entry', () => {
     if (fold === null) throw new Error('nothing was folded')
     const range = { start: 2, end: fold.frontier, except: [] }
     const options = { written: 'The build was made.', systemTokensMax: 0, note: 'A note.' }
-    const summaries = [standingSummary(subject, range, options)]
+    const summaries = [standingSummary(history, range, options)]
     const summarised = { ...compaction, fold: { ...fold, summaries } }
-    const withSummary = fileAfter(subject, policy, summarised, file)
+    const withSummary = fileAfter(history, policy, summarised, file)
     expect(withSummary.slice(file.length)).toMatch(
       /^\n# 2026\S+ trigger: a summary\n\n## Summary of #2 to #\d+\n\n```\nThe build was made\.\n```\n\n<!--.*-->\n$/,
     )
-    expect(fileAfter(subject, policy, summarised, withSummary)).toBe(withSummary)
+    expect(fileAfter(history, policy, summarised, withSummary)).toBe(withSummary)
   })
 
   // Two runs with the same first request have the same id where the store forgot the first one.
   test('of another conversation that began alike holds everything, whatever the file holds', () => {
-    const other = subjectOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
+    const other = historyOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
     const made = compactionOf(other)
     const alone = readArchive(fileAfter(other, policy, made))
     expect(readArchive(fileAfter(other, policy, made, file)).slice(-alone.length)).toEqual(alone)
@@ -227,7 +227,7 @@ describe('an entry', () => {
       String.raw`!\[x\](https://example.com/a.png)\<img src=b\>`,
     ],
   ])('a name cannot make a heading of its own, nor be a picture or a link: %j', (name, shown) => {
-    const named = subjectOf([user('The task.'), ...round('a', 'x', name, {}), ...rounds('b', 8, 500)])
+    const named = historyOf([user('The task.'), ...round('a', 'x', name, {}), ...rounds('b', 8, 500)])
     const text = fileAfter(named, policy, compactionOf(named))
     expect(headingsOf(text)).toContain(`#3 result of ${shown}`)
   })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compaction/ahead.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Compaction, PreparedFold } from '../../src/compaction/compaction.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight, compact } from '../support/compacted.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { subjectOf, viewTexts } from '../support/subject.ts'
+import { historyOf, viewTexts } from '../support/subject.ts'
 import { prose, rounds, user } from './sending.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
@@ -24,24 +24,24 @@ const room = { budgetTokens: 6000, aroundTokens: 3 }
 
 const ahead = (messages: readonly object[], more: Partial<AheadOptions> = {}, made = cache) => {
   const options = { policy, compaction: null, room, strict: false, due: null, ...more }
-  return finish(foldAhead(subjectOf(messages), made, options))
+  return runAtOnce(foldAhead(historyOf(messages), made, options))
 }
 
 function sent(messages: readonly object[], newest: Compaction | null, prepared: PreparedFold | null) {
-  const subject = subjectOf(messages)
+  const history = historyOf(messages)
   const now = { ...atFirstSight(room), strict: false, forced: false, policy, newest, prepared }
-  const made = finish(compact(subject, cache, now))
-  return { ...made, contents: viewTexts(subject, made.view) }
+  const made = runAtOnce(compact(history, cache, now))
+  return { ...made, contents: viewTexts(history, made.view) }
 }
 
 /** The compaction of a conversation whose fold has these summaries. */
 function sentWith(messages: readonly object[], fold: FoldAhead | null, ...texts: readonly (string | null)[]) {
   if (fold === null) throw new Error('there is nothing to be summarised')
-  const subject = subjectOf(messages)
+  const history = historyOf(messages)
   const { frontier, kept, ranges, systemTokensMax } = fold
   const summaries = ranges.flatMap((range, index) => {
     const written = texts[index] ?? null
-    return written === null ? [] : [standingSummary(subject, range, { written, systemTokensMax, note: '' })]
+    return written === null ? [] : [standingSummary(history, range, { written, systemTokensMax, note: '' })]
   })
   return sent(messages, null, { frontier, kept, summaries })
 }
@@ -69,7 +69,7 @@ describe('a fold that is planned ahead', () => {
   test('begins with summary.at, ends at a frontier, leaves the task and weighs what it replaces', () => {
     expect(asked.length).toBeGreaterThan(9)
     expect(asked.length).toBeLessThan(due.length)
-    const { structure, sizes } = subjectOf(asked)
+    const { structure, sizes } = historyOf(asked)
     const { ranges = [], frontier = -1 } = ahead(asked) ?? {}
     expect(structure.isFrontier(frontier)).toBe(true)
     const tokens = sizes.slice(1, frontier).reduce((sum, size) => sum + size, 0)

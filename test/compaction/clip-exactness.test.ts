@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { AS_IT_CAME, messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
 import { parseMessage } from '../support/chat-completions.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import {
   call,
@@ -24,19 +24,19 @@ const policies = [false, true].map((enabled) => policyOf({ preview, recall: { en
 /** A message under a edit: what is sent for it, what it is said to weigh, and what it weighs. */
 function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const count = exact ? counter : undefined
-  const subject = subjectFrom(JSON.stringify([message]), count)
+  const history = subjectFrom(JSON.stringify([message]), count)
   const policy = policies[isNamed ? 1 : 0] ?? policyOf()
-  const make = messageEditor(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
+  const make = messageEditor(history, policy, createMadeCache({ bytesMax: 1_000_000 }))
   // A message that holds no thoughts which may go is not told to lose them.
-  const isUnbound = edit.isUnbound && subject.messages[0]?.facts.bound === 'part'
-  const made = finish(make(0, { ...edit, isUnbound }))
+  const isUnbound = edit.isUnbound && history.messages[0]?.facts.bound === 'part'
+  const made = runAtOnce(make(0, { ...edit, isUnbound }))
   const sent = made.text ?? JSON.stringify(message)
   const recount = subjectFrom(`[${sent}]`, count)
   return {
     sent,
     said: made.tokens,
     weighs: recount.sizes[0] ?? 0,
-    size: subject.sizes[0] ?? 0,
+    size: history.sizes[0] ?? 0,
     parsed: recount.messages.map((only) => parseMessage(recount.source, only))[0],
   }
 }

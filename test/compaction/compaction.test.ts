@@ -10,10 +10,10 @@ import {
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
+import { policyOf, historyOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, send, sendGrowing, system, user } from './sending.ts'
 import { forAll, propertyRuns } from '../support/property-runs.ts'
 
@@ -157,14 +157,14 @@ const policies = fc.constantFrom(
 
 /** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
 function textsBefore(messages: readonly object[], policy: Policy, compaction: Compaction, point: number) {
-  const subject = subjectOf(messages)
+  const history = historyOf(messages)
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
+  const view = runAtOnce(viewUnder(history, cache, { policy, compaction, strict: false }))
   const texts = new Map<number, string>()
   for (const { index, item } of view.messages) {
     if (index === null || index >= point) continue
-    const { start = 0, end = 0 } = subject.messages[index] ?? {}
-    texts.set(index, item.kind === 'made' ? item.json : subject.source.text(start, end))
+    const { start = 0, end = 0 } = history.messages[index] ?? {}
+    texts.set(index, item.kind === 'made' ? item.json : history.source.text(start, end))
   }
   return texts
 }
@@ -173,10 +173,10 @@ test('what lies before the point is treated as it was, whatever follows there no
   let followed = 0
   const budget = fc.integer({ min: 1_500, max: 9_000 })
   forAll(40, conversation, policies, budget, (messages, policy, budgetTokens) => {
-    const subject = subjectOf(messages)
-    const { compaction } = compactedUnder(subject, { policy, budgetTokens, forced: true })
+    const history = historyOf(messages)
+    const { compaction } = compactedUnder(history, { policy, budgetTokens, forced: true })
     fc.pre(compaction !== null)
-    const { systemCount, requestPoints } = subject.structure
+    const { systemCount, requestPoints } = history.structure
     for (const point of requestPoints) {
       if (point <= systemCount) continue
       const within = compactionUpTo(compaction, point)

@@ -6,12 +6,12 @@ import { lostMessages } from '../../src/compaction/view/view.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import { renderTerminal } from '../../src/compaction/terminal/render.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { READ_BYTES_MAX } from '../../src/json/unread.ts'
 import { answerRecall } from '../../src/recall/answer-recall.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { metered, type Metered, UNITS_MAX } from '../support/at-once.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 import { times } from '../support/times.ts'
 import { assistant, resultOf, user } from './sending.ts'
@@ -66,32 +66,32 @@ const places: Readonly<Record<string, (text: string) => readonly (object | undef
 
 const policy = policyOf({ recall: { enabled: true } })
 
-function compacted({ subject, drive }: Metered, under: Policy, budgetTokens: number) {
+function compacted({ history, drive }: Metered, under: Policy, budgetTokens: number) {
   const cache = createMadeCache({ bytesMax: 8_000_000 })
   const now = { ...atFirstSight({ budgetTokens, aroundTokens: 0 }), strict: false, forced: true }
   const options = { ...now, policy: under, newest: null, prepared: null }
-  return { cache, ...drive(compact(subject, cache, options)) }
+  return { cache, ...drive(compact(history, cache, options)) }
 }
 
 /** The most that all which is done with a conversation does between two pauses. */
 function mostUnitsOf(measured: Metered): Record<string, number> {
-  const { subject, drive } = measured
+  const { history, drive } = measured
   const { cache, result: made, mostUnits } = compacted(measured, policy, 40_000)
   const { compaction } = made
   const recalled = ['{}', '{"messages":"#1-#40"}', '{"search":"file-12345.ts \\"x\\" loading"}'].map(
-    (query) => drive(answerRecall({ subject, compacted: made }, query, 8_000)).mostUnits,
+    (query) => drive(answerRecall({ history, compacted: made }, query, 8_000)).mostUnits,
   )
   return {
     compaction: mostUnits,
-    transcript: drive(transcriptOf(subject, [...subject.messages.keys()])).mostUnits,
+    transcript: drive(transcriptOf(history, [...history.messages.keys()])).mostUnits,
     recall: Math.max(...recalled),
-    archive: compaction === null ? 0 : drive(archived(subject, compaction, cache)).mostUnits,
+    archive: compaction === null ? 0 : drive(archived(history, compaction, cache)).mostUnits,
   }
 }
 
-function* archived(subject: Subject, compaction: Compaction, cache: MadeCache) {
-  const lost = yield* lostMessages(subject, policy, cache, compaction)
-  const entry = { subject, compaction, lost, keys: [], time: '2026-01-01T00:00:00.000Z', holdings: [] }
+function* archived(history: History, compaction: Compaction, cache: MadeCache) {
+  const lost = yield* lostMessages(history, policy, cache, compaction)
+  const entry = { history, compaction, lost, keys: [], time: '2026-01-01T00:00:00.000Z', holdings: [] }
   yield* writeCompactionEntry(entry, () => {})
 }
 
@@ -104,7 +104,7 @@ const pairs = Object.keys(places).flatMap((place, row) =>
 describe('a text as long as is read of one message holds nobody up', () => {
   test.each(pairs)('$place: $text', ({ place, text }) => {
     const measured = metered(
-      subjectOf(places[place]?.(hardTexts[text] ?? '').map((each) => each ?? {}) ?? []),
+      historyOf(places[place]?.(hardTexts[text] ?? '').map((each) => each ?? {}) ?? []),
     )
     for (const [work, mostUnits] of Object.entries(mostUnitsOf(measured)))
       expect(mostUnits, `of ${work}`).toBeLessThanOrEqual(UNITS_MAX)
@@ -113,7 +113,7 @@ describe('a text as long as is read of one message holds nobody up', () => {
   test.each(Object.entries(hardTexts))(
     '%.20s is drawn with pauses in proportion to its length',
     (_, text) => {
-      const { drive } = metered(subjectOf(small))
+      const { drive } = metered(historyOf(small))
       const { result: shown, pauses } = drive(renderTerminal(text))
       expect(pauses).toBeGreaterThanOrEqual(Math.floor(text.split(/[\n\r]/).length / 20_000))
       expect(shown.length).toBeLessThanOrEqual(text.length)
@@ -122,8 +122,8 @@ describe('a text as long as is read of one message holds nobody up', () => {
 })
 
 function viewOf(messages: readonly object[], under: Policy = policy): string[] {
-  const subject = subjectOf(messages)
-  return viewTexts(subject, compacted(metered(subject), under, 20_000).result.view)
+  const history = historyOf(messages)
+  return viewTexts(history, compacted(metered(history), under, 20_000).result.view)
 }
 
 describe('a message longer than what is read of one', () => {
@@ -131,7 +131,7 @@ describe('a message longer than what is read of one', () => {
 
   test('weighs about what all of it weighs, by samples, and is clipped with a mark that states that', () => {
     const weight = text.length / 3
-    const { sizes } = subjectOf([user(text)])
+    const { sizes } = historyOf([user(text)])
     expect((sizes[0] ?? 0) / weight).toBeGreaterThan(0.99)
     expect((sizes[0] ?? 0) / weight).toBeLessThan(1.01)
     const shown = viewOf([...small, calling('{}'), resultOf('c1', text)]).at(-1) ?? ''

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest'
 import type { Compacted } from '../../src/compaction/compact.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { outlineOf, type MessageTreatment } from '../../src/compaction/report.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
-import { finish } from '../../src/json/source.ts'
+import { outlineOf, type MessageTreatment } from '../../src/compaction/outline.ts'
+import type { History } from '../../src/compaction/history/history.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { atFirstSight } from '../support/compacted.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
+import { policyOf, historyOf } from '../support/subject.ts'
 import { assistant, round, rounds, system, user } from './sending.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
-function compacted(subject: Subject, budgetTokens: number, policy = policyOf(), strict = false): Compacted {
-  const room = { budgetTokens, aroundTokens: 3 + (subject.sizes[0] ?? 0) }
+function compacted(history: History, budgetTokens: number, policy = policyOf(), strict = false): Compacted {
+  const room = { budgetTokens, aroundTokens: 3 + (history.sizes[0] ?? 0) }
   const numbers = { ...atFirstSight(room), forced: false, prepared: null }
-  return finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
+  return runAtOnce(compact(history, cache, { policy, newest: null, strict, ...numbers }))
 }
 
 /** An outline in short: runs of what became of the client's messages, summaries with what they stand for. */
@@ -40,9 +40,9 @@ const conversation = [
 const folding = policyOf({ clear: { enabled: false } })
 
 describe('the outline of a folded conversation', () => {
-  const subject = subjectOf(conversation)
-  const made = compacted(subject, 5000, folding)
-  const outline = outlineOf(subject, made)
+  const history = historyOf(conversation)
+  const made = compacted(history, 5000, folding)
+  const outline = outlineOf(history, made)
 
   test('has recaps behind the messages that they stand for, and says what pins the others', () => {
     const frontier = made.compaction?.fold?.frontier ?? 0
@@ -72,9 +72,9 @@ describe('the outline of a folded conversation', () => {
 })
 
 test('under strict placement what is joined weighs nothing by itself', () => {
-  const subject = subjectOf(conversation)
-  const made = compacted(subject, 5000, folding, true)
-  const outline = outlineOf(subject, made)
+  const history = historyOf(conversation)
+  const made = compacted(history, 5000, folding, true)
+  const outline = outlineOf(history, made)
   expect(told(outline).slice(1, 6)).toEqual([
     'kept, task',
     'folded',
@@ -92,9 +92,9 @@ test('under strict placement what is joined weighs nothing by itself', () => {
 })
 
 test('what was not counted is kept, and weighs nobody knows what', () => {
-  const { messages } = subjectOf([system('Be brief.'), user('The task.'), ...round('a', 'done')])
+  const { messages } = historyOf([system('Be brief.'), user('The task.'), ...round('a', 'done')])
   const unknown = { kind: null, treatment: 'kept', receivedTokens: null, sentTokens: null, standsFor: null }
-  expect(outlineOf({ messages, structure: finish(structureOf(messages)), sizes: null }, null)).toEqual([
+  expect(outlineOf({ messages, structure: runAtOnce(structureOf(messages)), sizes: null }, null)).toEqual([
     { index: 0, role: 'system', tool: null, pinned: 'system', ...unknown },
     { index: 1, role: 'user', tool: null, pinned: null, ...unknown },
     { index: 2, role: 'assistant', tool: 'read_file', pinned: null, ...unknown },

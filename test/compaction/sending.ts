@@ -1,9 +1,9 @@
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { compactedUnder, PRIMING_TOKENS, type CompactedOptions } from '../support/compacted.ts'
 import { growing } from '../support/conversations.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 
 export type SendOptions = Omit<CompactedOptions, 'policy'> & { readonly policy?: Policy }
@@ -18,10 +18,10 @@ export type SentMessage = {
 export type Sent = ReturnType<typeof send>
 
 /** What is sent for one request: its messages as the upstream receives them, and their contents where they are texts. */
-export function send(conversation: readonly object[] | Subject, options: SendOptions) {
-  const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
-  const { compaction, view } = compactedUnder(subject, { ...options, policy: options.policy ?? policyOf() })
-  const texts = viewTexts(subject, view)
+export function send(conversation: readonly object[] | History, options: SendOptions) {
+  const history = 'messages' in conversation ? conversation : historyOf(conversation)
+  const { compaction, view } = compactedUnder(history, { ...options, policy: options.policy ?? policyOf() })
+  const texts = viewTexts(history, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   const contents = messages.map(({ content }) => (typeof content === 'string' ? content : ''))
   // By Foldgate's own count.

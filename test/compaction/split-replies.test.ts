@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Compacted } from '../../src/compaction/compact.ts'
-import { callOf, isTalk, type Subject, toolNameOf } from '../../src/compaction/history/subject.ts'
-import { finish } from '../../src/json/source.ts'
+import { callOf, isTalk, type History, toolNameOf } from '../../src/compaction/history/history.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { mentionsIn } from '../../src/compaction/recap/names.ts'
 import { type UserMessage, userMessages } from '../../src/compaction/recap/user/user-words.ts'
 import { fitting } from '../../src/pipeline/records/records.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
-import { policyOf, type Split, splitReplies, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, type Split, splitReplies, historyOf, viewTexts } from '../support/subject.ts'
 import { resultOf, user } from './sending.ts'
 import { times } from '../support/times.ts'
 
@@ -83,16 +83,16 @@ function placed(compaction: Compaction | null, { placeOf }: Split): Compaction |
   }
 }
 
-const recapsOf = (subject: Subject, { view }: Compacted): string[] =>
+const recapsOf = (subject: History, { view }: Compacted): string[] =>
   viewTexts(subject, view).filter((text) => text.includes('<conversation-recap>'))
 
-const wordsOf = (subject: Subject): readonly UserMessage[] =>
-  finish(userMessages(subject, subject.messages.keys().toArray()))
+const wordsOf = (subject: History): readonly UserMessage[] =>
+  runAtOnce(userMessages(subject, subject.messages.keys().toArray()))
 
 /** How many messages name each thing, and how many of the assistant's. */
-function timesNamed(subject: Subject): Map<string, readonly number[]> {
+function timesNamed(subject: History): Map<string, readonly number[]> {
   const cache = createMadeCache({ bytesMax: 1e6 })
-  const mentions = finish(mentionsIn(subject, subject.messages.keys().toArray(), [], cache))
+  const mentions = runAtOnce(mentionsIn(subject, subject.messages.keys().toArray(), [], cache))
   return new Map([...mentions].map(([name, { messages, ofAssistant }]) => [name, [messages, ofAssistant]]))
 }
 
@@ -102,7 +102,7 @@ describe('a history whose replies stand in pieces', () => {
   test.each([['chat', chat, [2_500, 4_000]] as const, ...runs])(
     'is planned like one of whole messages: %s',
     (_, history, budgets) => {
-      const whole = subjectOf(history)
+      const whole = historyOf(history)
       const split = splitReplies(history)
       let compactions = 0
       for (const profile of [
@@ -116,10 +116,10 @@ describe('a history whose replies stand in pieces', () => {
           for (const strict of [false, true]) {
             const options = { policy, budgetTokens, strict, seenUntil: 1 }
             const expected = compactedUnder(whole, options)
-            const found = compactedUnder(split.subject, options)
+            const found = compactedUnder(split.history, options)
             expect(found.compaction).toEqual(placed(expected.compaction, split))
             if (found.compaction !== null) compactions += 1
-            expect(fitting(found.compaction, split.subject)).toBe(found.compaction)
+            expect(fitting(found.compaction, split.history)).toBe(found.compaction)
           }
         }
       }
@@ -148,11 +148,11 @@ describe('a history whose replies stand in pieces', () => {
     const split = splitReplies(history)
     for (const strict of [false, true]) {
       const options = { policy, budgetTokens: 11_000, strict, seenUntil: 1 }
-      const expected = compactedUnder(subjectOf(history), options)
-      const found = compactedUnder(split.subject, options)
+      const expected = compactedUnder(historyOf(history), options)
+      const found = compactedUnder(split.history, options)
       expect(found.compaction?.fold?.kept.length).toBeGreaterThan(2)
       expect(found.compaction).toEqual(placed(expected.compaction, split))
-      expect(fitting(found.compaction, split.subject)).toBe(found.compaction)
+      expect(fitting(found.compaction, split.history)).toBe(found.compaction)
     }
   })
 
@@ -160,15 +160,15 @@ describe('a history whose replies stand in pieces', () => {
     // With room for all of it: what a piece weighs beside the others of its reply is no more than an estimate.
     const policy = policyOf({ clear: { enabled: false }, recap: { max_tokens: 4_000 } })
     const options = { policy, budgetTokens: 6_000 }
-    const { subject } = splitReplies(chat)
-    const expected = recapsOf(subjectOf(chat), compactedUnder(subjectOf(chat), options))
+    const { history: subject } = splitReplies(chat)
+    const expected = recapsOf(historyOf(chat), compactedUnder(historyOf(chat), options))
     expect(expected).not.toEqual([])
     expect(recapsOf(subject, compactedUnder(subject, options))).toEqual(expected)
   })
 
   test('weighs what the user said, and what was named, like one of whole messages', () => {
-    const { subject, placeOf } = splitReplies(chatOf(true))
-    const whole = subjectOf(chatOf(true))
+    const { history: subject, placeOf } = splitReplies(chatOf(true))
+    const whole = historyOf(chatOf(true))
     const said = wordsOf(whole)
     expect(said.flatMap(({ words }) => words).filter(({ refersTo }) => refersTo !== null)).not.toEqual([])
     expect(wordsOf(subject)).toEqual(said.map((each) => ({ ...each, index: placeOf[each.index] })))
@@ -176,7 +176,7 @@ describe('a history whose replies stand in pieces', () => {
   })
 
   test('a result finds its call in any piece of its reply, and the pieces of a reply that calls are no talk', () => {
-    const { subject, placeOf } = splitReplies(chat)
+    const { history: subject, placeOf } = splitReplies(chat)
     const call = placeOf[4] ?? 0
     const results = [placeOf[5] ?? 0, placeOf[6] ?? 0]
     expect(results.map((index) => callOf(subject, index)?.index)).toEqual([call + 2, call + 3])

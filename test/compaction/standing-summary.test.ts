@@ -3,22 +3,22 @@ import { viewUnder } from '../../src/compaction/view/view.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { summaryNote, withoutFile } from '../../src/compaction/standing-summary.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { rounds, send, system, user, type SentMessage } from './sending.ts'
 
-const subject = subjectOf([system('You repair programs.'), user('The task.'), ...rounds('a', 20, 200)])
-const { systemCount } = subject.structure
+const history = historyOf([system('You repair programs.'), user('The task.'), ...rounds('a', 20, 200)])
+const { systemCount } = history.structure
 const policy = policyOf()
-const made = send(subject, { budgetTokens: 2500, policy }).compaction
+const made = send(history, { budgetTokens: 2500, policy }).compaction
 if (made === null || made.fold === null) throw new Error('nothing was folded')
 const base = { ...made, fold: made.fold }
 const range = { start: 2, end: base.fold.frontier, except: [] }
 const path = '/var/lib/kept/abcdefgh-_012345.md'
 
 const summary = (note: string, written = 'Much was done.') =>
-  standingSummary(subject, range, { written, systemTokensMax: 0, note })
+  standingSummary(history, range, { written, systemTokensMax: 0, note })
 
 const compactionWith = (note: string): Compaction => ({
   ...base,
@@ -28,8 +28,8 @@ const compactionWith = (note: string): Compaction => ({
 /** The summary as it is sent, and what the view weighs. */
 function sentUnder(compaction: Compaction) {
   const cache = createMadeCache({ bytesMax: 1_000_000 })
-  const view = finish(viewUnder(subject, cache, { policy, compaction, strict: false }))
-  const texts = viewTexts(subject, view)
+  const view = runAtOnce(viewUnder(history, cache, { policy, compaction, strict: false }))
+  const texts = viewTexts(history, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   const found = messages.find(({ content }) => String(content).startsWith('<conversation-summary>'))
   return { content: String(found?.content), tokens: view.tokens }
@@ -54,7 +54,7 @@ describe('what a summary says of where its messages can be read back', () => {
     const lines = plain.content.split('\n')
     expect(lines[1]).toMatch(/This stands for them:$/)
     expect(noted.content.split('\n')).toEqual(lines.toSpliced(2, 0, note))
-    expect(noted.tokens).toBe(plain.tokens + subject.count(noted.content) - subject.count(plain.content))
+    expect(noted.tokens).toBe(plain.tokens + history.count(noted.content) - history.count(plain.content))
   })
 
   test('is no part of its text, and cannot end the tag that it stands in', () => {
@@ -77,7 +77,7 @@ describe('what a summary says of where its messages can be read back', () => {
     const fold = { frontier: range.end, kept: [], summaries: [standing, fresh] }
     const options = { standing: [standing], namesMessages: true }
     const bareNote = summaryNote(range, systemCount, { namesMessages: true, file: null })
-    expect(finish(withoutFile(subject, fold, options)).summaries).toEqual([
+    expect(runAtOnce(withoutFile(history, fold, options)).summaries).toEqual([
       standing,
       summary(bareNote, 'More was done.'),
     ])

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { tighten, type Compacted } from '../../src/compaction/compact.ts'
 import { FOLD_VERSION, type Compaction } from '../../src/compaction/compaction.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { assistant, calling, resultOf, round, send, sendGrowing, system, user } from './sending.ts'
 
 const task = user('Go.')
@@ -81,9 +81,9 @@ test('a conversation of very many request points costs no more than its length',
       },
     })
   const readsOf = (count: number): number => {
-    const subject = subjectOf(numbers(count).map(() => calling('a')))
+    const history = historyOf(numbers(count).map(() => calling('a')))
     reads = 0
-    const counting = { ...subject, messages: counted(subject.messages), sizes: counted(subject.sizes) }
+    const counting = { ...history, messages: counted(history.messages), sizes: counted(history.sizes) }
     expect(send(counting, { budgetTokens: 1_744 }).passes).toEqual(['fold'])
     return reads
   }
@@ -92,7 +92,7 @@ test('a conversation of very many request points costs no more than its length',
 
 // Everything was folded into a recap; the next overflow left no room for one, and nothing was sent at all.
 test('a view is never empty, however little room is left', () => {
-  const subject = subjectOf(numbers(30).map((number) => resultOf('call_1', `result ${number} `.repeat(40))))
+  const history = historyOf(numbers(30).map((number) => resultOf('call_1', `result ${number} `.repeat(40))))
   const cache = createMadeCache({ bytesMax: 1_000_000 })
   let previous: Compaction | null = null
   for (const [budgetTokens, smallest] of [
@@ -108,8 +108,8 @@ test('a view is never empty, however little room is left', () => {
       smallest,
       strict: false,
     }
-    const tightened: Compacted | null = finish(tighten(subject, cache, options))
-    expect(tightened === null ? [] : viewTexts(subject, tightened.view)).not.toEqual([])
+    const tightened: Compacted | null = runAtOnce(tighten(history, cache, options))
+    expect(tightened === null ? [] : viewTexts(history, tightened.view)).not.toEqual([])
     previous = tightened?.compaction ?? null
   }
 })

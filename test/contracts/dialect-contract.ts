@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Role } from '../../src/conversation/message.ts'
-import { finish, type Source } from '../../src/json/source.ts'
+import { runAtOnce, type Source } from '../../src/json/source.ts'
 import type { ViewItem } from '../../src/json/splice.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contract.ts'
@@ -111,7 +111,7 @@ export function dialectContract(samples: DialectSamples): void {
 
   function violations(texts: readonly string[]): readonly Rule[] {
     const shapes = read(texts).messages.map((message) => message.facts)
-    return finish(rules.violations(shapes)).map(({ rule }) => rule)
+    return runAtOnce(rules.violations(shapes)).map(({ rule }) => rule)
   }
 
   const spliced = (texts: readonly string[], items: readonly ViewItem[]): string =>
@@ -168,13 +168,13 @@ export function dialectContract(samples: DialectSamples): void {
 
     // The past of a conversation is read off its entries (P5): what a longer one says of a prefix holds for the prefix.
     test('of every prefix the request points and units are those that a longer one has', () => {
-      const whole = finish(structureOf(read(written).messages))
+      const whole = runAtOnce(structureOf(read(written).messages))
       const opened = conversation.flatMap(({ opensReply, goesOn }, index) =>
         opensReply && goesOn !== true && index > 0 ? [index] : [],
       )
       expect(whole.requestPoints).toEqual([...opened, written.length])
       for (const point of whole.requestPoints) {
-        const prefix = finish(structureOf(read(written.slice(0, point)).messages))
+        const prefix = runAtOnce(structureOf(read(written.slice(0, point)).messages))
         expect(prefix.requestPoints).toEqual(whole.requestPoints.filter((each) => each <= point))
         expect(prefix.lastUnitStart(point)).toBe(whole.lastUnitStart(point))
         expect(prefix.isFrontier(point)).toBe(true)
@@ -183,7 +183,7 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('no frontier stands between a call and its result', () => {
       const { messages } = read(written)
-      const structure = finish(structureOf(messages))
+      const structure = runAtOnce(structureOf(messages))
       for (const [index, { answers: answered = [], goesOn }] of conversation.entries())
         expect(structure.isFrontier(index)).toBe(answered.length === 0 && goesOn !== true)
       expect(structure.isFrontier(messages.length)).toBe(true)
@@ -192,13 +192,13 @@ export function dialectContract(samples: DialectSamples): void {
     test('a valid conversation breaks no rule and is not repaired', () => {
       const { source, messages } = read(written)
       expect(violations(written)).toEqual([])
-      expect(finish(rules.repair(source, messages))).toBeNull()
+      expect(runAtOnce(rules.repair(source, messages))).toBeNull()
     })
 
     test.each(samples.broken)('$rule is seen and repaired', ({ entries: texts, rule }) => {
       expect(violations(texts)).toContain(rule)
       const { source, messages } = read(texts)
-      const items = finish(rules.repair(source, messages))?.items ?? expect.fail('nothing was repaired')
+      const items = runAtOnce(rules.repair(source, messages))?.items ?? expect.fail('nothing was repaired')
       const repaired = items.map((item) => (item.kind === 'made' ? item.json : (texts[item.index] ?? '')))
       expect(violations(repaired)).toEqual([])
     })
@@ -207,17 +207,17 @@ export function dialectContract(samples: DialectSamples): void {
       const { source, messages } = read([entry])
       const [message] = messages
       if (message === undefined) throw new Error('no message')
-      const found = finish(entries.slots(source, message, parseEntry(dialect, source, message)))
+      const found = runAtOnce(entries.slots(source, message, parseEntry(dialect, source, message)))
       expect(found.map(({ kind, text }) => ({ kind, text }))).toEqual(slots)
-      expect(finish(entries.edited(source, message, new Map(), Number.POSITIVE_INFINITY))).toBe(entry)
+      expect(runAtOnce(entries.edited(source, message, new Map(), Number.POSITIVE_INFINITY))).toBe(entry)
       for (const [position, slot] of found.entries()) {
-        const json = finish(
+        const json = runAtOnce(
           entries.edited(source, message, new Map([[slot, '{"new":true}']]), Number.POSITIVE_INFINITY),
         )
         const again = read([json])
         const [made] = again.messages
         if (made === undefined) throw new Error('no message')
-        const after = finish(entries.slots(again.source, made, parseEntry(dialect, again.source, made)))
+        const after = runAtOnce(entries.slots(again.source, made, parseEntry(dialect, again.source, made)))
         const expected = slots.map(({ text }, index) => (index === position ? '{"new":true}' : text))
         expect(after.map(({ text }) => text)).toEqual(expected)
         const from = Math.min(...slot.spans.map(({ start }) => start))
@@ -356,7 +356,7 @@ export function dialectContract(samples: DialectSamples): void {
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect(outputLimit?.tokens).toBe(77)
       expect(texts.at(-1)).toBe('Sum it up.')
-      expect(finish(rules.violations(messages.map((each) => each.facts)))).toEqual([])
+      expect(runAtOnce(rules.violations(messages.map((each) => each.facts)))).toEqual([])
       expect(summaries.ownFields).toContain('model')
     })
 

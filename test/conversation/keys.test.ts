@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { meaningKeys } from '../../src/conversation/keys.ts'
-import { finish, type Digest } from '../../src/json/source.ts'
+import { runAtOnce, type Digest } from '../../src/json/source.ts'
 import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { digest } from '../support/source.ts'
 
@@ -91,7 +91,8 @@ describe('messages that mean something else have another digest', () => {
   })
 })
 
-const keysOf = (...given: Parameters<typeof meaningKeys>): readonly string[] => finish(meaningKeys(...given))
+const keysOf = (...given: Parameters<typeof meaningKeys>): readonly string[] =>
+  runAtOnce(meaningKeys(...given))
 
 describe('meaningKeys', () => {
   const conversation = messagesOf([system, user, assistant, user, user])
@@ -120,7 +121,7 @@ describe('meaningKeys', () => {
     const keys = keysOf(distinct, 0, counting)
     const before = digests
     const grown = meaningKeys(distinct, 0, counting, { keys: keys.slice(0, 4), shared: 3 })
-    expect(finish(grown)).toEqual(keys)
+    expect(runAtOnce(grown)).toEqual(keys)
     expect(digests).toBe(before + 1)
   })
 

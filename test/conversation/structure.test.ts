@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
-const structure = (...messages: readonly object[]) => finish(structureOf(messagesOf(messages)))
+const structure = (...messages: readonly object[]) => runAtOnce(structureOf(messagesOf(messages)))
 
 function frontiersOf(messages: readonly object[]): readonly number[] {
   const { isFrontier, messageCount } = structure(...messages)
@@ -62,7 +62,7 @@ describe('units', () => {
       ])
       if (said === undefined || called === undefined) throw new Error('There are messages.')
       const ofProgram = { ...called, facts: { ...called.facts, ...goesOn } }
-      const { isFrontier } = finish(structureOf([said, ofProgram, ...others]))
+      const { isFrontier } = runAtOnce(structureOf([said, ofProgram, ...others]))
       expect([1, 2, 3, 4, 5].filter(isFrontier)).toEqual([5])
     }
   })
@@ -131,7 +131,7 @@ describe('in any conversation, broken or not', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const facts = messagesOf(messages)
-        const { unitStart, isFrontier } = finish(structureOf(facts))
+        const { unitStart, isFrontier } = runAtOnce(structureOf(facts))
         expect(isFrontier(0) && isFrontier(messages.length)).toBe(true)
         for (let index = 1; index < messages.length; index += 1) {
           expect(isFrontier(index) && facts[index]?.facts.role === 'tool').toBe(false)
@@ -181,7 +181,7 @@ describe('what shares an id', () => {
   test('is never apart, and what a conversation grew from changes nothing', () => {
     fc.assert(
       fc.property(sharing, fc.nat(), (messages, drawn) => {
-        const whole = finish(structureOf(messages))
+        const whole = runAtOnce(structureOf(messages))
         const last = new Map<string, { index: number; isNamed: boolean }>()
         const expectTied = (from: number, to: number) => {
           for (let at = from + 1; at <= to; at += 1) expect(whole.isFrontier(at)).toBe(false)
@@ -201,8 +201,8 @@ describe('what shares an id', () => {
           }
         }
         const shared = drawn % (messages.length + 1)
-        const structureBefore = finish(structureOf(messages.slice(0, shared)))
-        const grown = finish(structureOf(messages, undefined, { structure: structureBefore, shared }))
+        const structureBefore = runAtOnce(structureOf(messages.slice(0, shared)))
+        const grown = runAtOnce(structureOf(messages, undefined, { structure: structureBefore, shared }))
         expect(grown.units).toEqual(whole.units)
       }),
       { numRuns: propertyRuns(2_000) },
@@ -214,7 +214,7 @@ describe('what shares an id', () => {
     const using = owning(['s'], ['container'])
     const found = owning([], ['s', 'container'])
     const list = [...messagesOf([user]), ...using, ...found, ...messagesOf([user]), ...using, ...found]
-    const { isFrontier } = finish(structureOf(list))
+    const { isFrontier } = runAtOnce(structureOf(list))
     expect(list.map((_, at) => isFrontier(at))).toEqual([true, true, false, true, true, false])
   })
 
@@ -226,7 +226,7 @@ describe('what shares an id', () => {
     const byProgram = sharingOf(calling('b'), 's')
     const list = (...all: readonly (typeof asked)[]) => all.filter((each) => each !== undefined)
     const ending = list(asked, using, called, reply[0], found, reply[1])
-    expect(ending.map((_, at) => finish(structureOf(ending)).isFrontier(at))).toEqual([
+    expect(ending.map((_, at) => runAtOnce(structureOf(ending)).isFrontier(at))).toEqual([
       true,
       true,
       false,
@@ -235,7 +235,7 @@ describe('what shares an id', () => {
       true,
     ])
     const joining = list(asked, using, called, reply[0], byProgram, ...messagesOf([result('b'), assistant]))
-    expect(joining.map((_, at) => finish(structureOf(joining)).isFrontier(at))).toEqual([
+    expect(joining.map((_, at) => runAtOnce(structureOf(joining)).isFrontier(at))).toEqual([
       true,
       true,
       false,

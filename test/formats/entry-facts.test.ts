@@ -3,7 +3,7 @@ import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import { readFacts, factsOf, readMessages } from '../support/chat-completions.ts'
 import type { EntrySpan } from '../../src/json/body-spans.ts'
-import { finish, type Source } from '../../src/json/source.ts'
+import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { entriesOf } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
@@ -14,7 +14,7 @@ function entryOf(json: string): EntrySpan {
   return { ...entry, start: 0, end: Buffer.byteLength(json) }
 }
 
-const read = (json: string) => finish(readFacts(sourceOf(json), entryOf(json)))
+const read = (json: string) => runAtOnce(readFacts(sourceOf(json), entryOf(json)))
 
 function call(id: unknown, name: unknown) {
   return { id, type: 'function', function: { name, arguments: '{}' } }
@@ -65,7 +65,7 @@ describe('content', () => {
   test('facts do not tell where a message stood', () => {
     const json = '{"role":"user","content":"x"}'
     const entry = { ...entryOf(json), start: 3, end: 3 + json.length }
-    const facts = finish(readFacts(sourceOf(`[1,${json}]`), entry))
+    const facts = runAtOnce(readFacts(sourceOf(`[1,${json}]`), entry))
     expect(facts).toEqual(read(json))
   })
 
@@ -136,9 +136,9 @@ describe('createFactsReader', () => {
   ])('a second time, %s', (_, scope, body, isParsed) => {
     const reader = createFactsReader(digest, { entriesMax: 10 })
     const entry = entryOf(body)
-    const first = finish(reader(chatCompletions, 'one', sourceOf(body), entry))
+    const first = runAtOnce(reader(chatCompletions, 'one', sourceOf(body), entry))
     const { source, parsed } = countedSource(body)
-    const second = finish(reader(chatCompletions, scope, source, entry))
+    const second = runAtOnce(reader(chatCompletions, scope, source, entry))
     if (scope === 'one') expect(second).toEqual(first)
     expect([parsed() > 0, second === first]).toEqual([isParsed, !isParsed])
   })
@@ -148,7 +148,7 @@ describe('createFactsReader', () => {
     const body = JSON.stringify({ role: 'assistant', tool_calls: calls })
     const reader = createFactsReader(digest, { entriesMax: 2 })
     const entry = entryOf(body)
-    const facts = finish(reader(chatCompletions, 'scope', sourceOf(body), entry))
+    const facts = runAtOnce(reader(chatCompletions, 'scope', sourceOf(body), entry))
     expect(facts).toMatchObject({ callIds: calls.map(({ id }) => id) })
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { scanBody } from '../../src/json/body-scan.ts'
 import type { Role } from '../../src/conversation/message.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { spliceMessages } from '../../src/json/splice.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import type { Dialect } from '../../src/formats/contract.ts'
@@ -40,9 +40,9 @@ const nested: Dialect = {
 
 function read(text: string, reader = createFactsReader(digest, { entriesMax: 10_000 })) {
   const source = sourceOf(text)
-  const scan = finish(scanBody(source, { history: 'messages', content: 'blocks' }, null, bodyLimits))
+  const scan = runAtOnce(scanBody(source, { history: 'messages', content: 'blocks' }, null, bodyLimits))
   if (typeof scan === 'string' || scan.history === null) throw new Error('not read')
-  const messages = finish(readEntries(nested, scan.history, source, 'scope', reader))
+  const messages = runAtOnce(readEntries(nested, scan.history, source, 'scope', reader))
   if (messages === 'stateful') throw new Error('not read')
   return messages
 }
@@ -76,7 +76,7 @@ test('a message that got one block more is read anew, and the ones before it are
   const arrayStart = first.indexOf('[')
   lastBodies.remember(
     's',
-    { bytes: Buffer.from(first), arrayStart, messages, structure: finish(structureOf(messages)), keys },
+    { bytes: Buffer.from(first), arrayStart, messages, structure: runAtOnce(structureOf(messages)), keys },
     null,
   )
 
@@ -108,7 +108,7 @@ test('a body takes the place of the one that it goes on from, though all of the 
       bytes,
       arrayStart,
       messages,
-      structure: finish(structureOf(messages)),
+      structure: runAtOnce(structureOf(messages)),
       keys: messages.map(() => ''),
     }
     lastBodies.remember('s', body, lastBodies.find('s', bytes, arrayStart))

@@ -5,7 +5,7 @@ import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from '../support/chat-completions.ts'
 import { readable, restored } from '../../src/formats/readable.ts'
-import { finish, type Source } from '../../src/json/source.ts'
+import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { READ_BYTES_MAX } from '../../src/json/unread.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
@@ -14,10 +14,10 @@ import { propertyRuns } from '../support/property-runs.ts'
 /** A conversation of one message, read as the proxy reads it; null where it cannot be. */
 function read(json: string): { readonly source: Source; readonly message: Message } | null {
   const source = sourceOf(`{"messages":[${json}]}`)
-  const scan = finish(scanBody(source, { history: 'messages', content: null }, null, bodyLimits))
+  const scan = runAtOnce(scanBody(source, { history: 'messages', content: null }, null, bodyLimits))
   if (typeof scan === 'string') throw new Error(scan)
   const reader = createFactsReader(digest, { entriesMax: 16 })
-  const [message] = finish(readMessages(scan.history ?? [], source, 'scope', reader)) ?? []
+  const [message] = runAtOnce(readMessages(scan.history ?? [], source, 'scope', reader)) ?? []
   return message === undefined ? null : { source, message }
 }
 
@@ -111,7 +111,7 @@ test('wherever the middle begins and ends, what is left is JSON, and the whole c
       const whole: { content: string } = JSON.parse(json)
       const [head = '', tail = ''] = content.split(/ \[… \d+ bytes not read \(\d+\) …\] /)
       expect(whole.content.startsWith(head) && whole.content.endsWith(tail)).toBe(true)
-      expect(finish(restored(found.source, found.message, short)).json).toBe(json)
+      expect(runAtOnce(restored(found.source, found.message, short)).json).toBe(json)
     }),
     { numRuns: propertyRuns(25) },
   )
@@ -152,6 +152,6 @@ test('a text that writes the mark of another string again and again brings nothi
       return source.text(start, end)
     },
   }
-  expect(finish(restored(counting, message, json)).json).toBe(json)
+  expect(runAtOnce(restored(counting, message, json)).json).toBe(json)
   expect(decoded).toBeLessThan(2 * READ_BYTES_MAX)
 })

@@ -5,7 +5,7 @@ import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
 import { InvariantError } from '../../src/errors.ts'
 import { scanBody } from '../../src/json/body-scan.ts'
 import type { EntrySpan } from '../../src/json/body-spans.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
 import { propertyRuns } from '../support/property-runs.ts'
@@ -103,7 +103,7 @@ function read(text: string): {
   readonly end: number
 } {
   const names = { history: 'list', content: 'content' }
-  const scan = finish(scanBody(sourceOf(text), names, null, bodyLimits))
+  const scan = runAtOnce(scanBody(sourceOf(text), names, null, bodyLimits))
   if (typeof scan === 'string' || scan.history === null) throw new Error('not read')
   const value = scan.entries.find(({ key }) => text.slice(key.start, key.end) === '"list"')
   if (value === undefined) throw new Error('no list')

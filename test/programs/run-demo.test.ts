@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ChatClient, type ChatTarget, openChatClient } from '../../src/commands/demo/chat-client.ts'
+import { type ChatClient, type ChatTarget, openChatClient } from '../../src/commands/demo/http-client.ts'
 import { type DemoOptions, runDemo } from '../../src/commands/demo/run-demo.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -9,7 +9,7 @@ import { listen } from '../support/free-port.ts'
 import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
-import { readFoldgateHeaders } from '../../src/commands/demo/drawing.ts'
+import { readFoldgateHeaders } from '../../src/commands/demo/demo-drawing.ts'
 import { wires } from '../../src/commands/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)

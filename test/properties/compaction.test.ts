@@ -14,10 +14,10 @@ import {
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll, weighed } from '../support/property-runs.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
@@ -29,9 +29,9 @@ function send(
   newest: Compaction | null,
   strict = false,
 ): Sent {
-  const subject = subjectOf(messages)
-  const compacted = compactedUnder(subject, { policy, budgetTokens, newest, strict })
-  return { texts: viewTexts(subject, compacted.view), compacted, around: PRIMING_TOKENS }
+  const history = historyOf(messages)
+  const compacted = compactedUnder(history, { policy, budgetTokens, newest, strict })
+  return { texts: viewTexts(history, compacted.view), compacted, around: PRIMING_TOKENS }
 }
 
 const budget = fc.integer({ min: 700, max: 20_000 })
@@ -64,7 +64,7 @@ describe('a view', () => {
           expect(sentTokens(sent), 'within the budget').toBeLessThanOrEqual(budgetTokens)
           expect(sentTokens(sent), 'as it is said').toBeLessThanOrEqual(compacted.view.tokens + around)
         }
-        const { systemCount } = subjectOf(messages).structure
+        const { systemCount } = historyOf(messages).structure
         if (!strict) {
           const before = violationsOf(shapes(messages)).length
           const after = violationsOf(shapes(texts.map(parsed))).length
@@ -88,7 +88,7 @@ describe('a view', () => {
     forAll(80, conversation, budget, policies, (messages, budgetTokens, policy) => {
       let newest: Compaction | null = null
       let before: readonly string[] = []
-      for (const point of subjectOf(messages).structure.requestPoints) {
+      for (const point of historyOf(messages).structure.requestPoints) {
         const prefix = messages.slice(0, point)
         const warm = send(prefix, policy, budgetTokens, newest)
         const cold = send(prefix, policy, budgetTokens, null)
@@ -114,21 +114,21 @@ describe('a view', () => {
 
 test('tightening after an overflow never makes a view larger, and its smallest form fits what it can', () => {
   forAll(100, conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, smallest) => {
-    const subject = subjectOf(messages)
-    const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
+    const history = historyOf(messages)
+    const system = history.sizes.slice(0, history.structure.systemCount).reduce((sum, size) => sum + size, 0)
     const room: Room = { budgetTokens, aroundTokens: system + 3 }
     const cache = createMadeCache({ bytesMax: 10_000_000 })
     const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
     const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
-    const refused = finish(compact(subject, cache, now))
+    const refused = runAtOnce(compact(history, cache, now))
     const previous = refused.compaction
     const options = { policy, previous, room, keepRecent: 4, smallest, strict: false }
-    const tightened = finish(tighten(subject, cache, options))
+    const tightened = runAtOnce(tighten(history, cache, options))
     if (tightened === null) return
     // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
     if (refused.compaction === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
     if (fixedTokens(messages, policy) <= budgetTokens) {
-      const sent = { texts: viewTexts(subject, tightened.view), compacted: tightened, around: 3 }
+      const sent = { texts: viewTexts(history, tightened.view), compacted: tightened, around: 3 }
       expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
     }
   })

@@ -4,9 +4,9 @@ import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll } from '../support/property-runs.ts'
 
 /** Also with a limit of length, by which compactions fall whatever the numbers are. */
@@ -22,11 +22,11 @@ const unknown: Known = { newest: null, seenUntil: null }
 
 /** One request: the view and the compaction in this room, by what is on record. */
 function send(messages: readonly object[], policy: Policy, known: Known, room: Room, differenceTokens = 0) {
-  const subject = subjectOf(messages)
+  const history = historyOf(messages)
   const cache = createMadeCache({ bytesMax: 10_000_000 })
   const now = { room, differenceTokens, sharedUntil: null, strict: false, forced: false, prepared: null }
-  const { compaction, view } = finish(compact(subject, cache, { policy, ...known, ...now }))
-  return { compaction, texts: viewTexts(subject, view) }
+  const { compaction, view } = runAtOnce(compact(history, cache, { policy, ...known, ...now }))
+  return { compaction, texts: viewTexts(history, view) }
 }
 
 const roomOf = (budgetTokens: number, aroundTokens: number): Room => ({ budgetTokens, aroundTokens })
@@ -45,7 +45,7 @@ describe('compactions', () => {
     forAll(60, conversation, policies, days, (messages, policy, day) => {
       const usual = roomOf(day.budgetTokens, 40)
       const later = roomOf(Math.floor(day.budgetTokens * day.share), 40 + day.moreTools)
-      const points = subjectOf(messages).structure.requestPoints
+      const points = historyOf(messages).structure.requestPoints
       let known = unknown
       let before: readonly string[] = []
       for (const [position, point] of points.entries()) {
@@ -69,7 +69,7 @@ describe('compactions', () => {
 
   test('are added for the request that is made now, and for none that was seen before', () => {
     forAll(60, conversation, policies, days, (messages, policy, day) => {
-      const points = subjectOf(messages).structure.requestPoints
+      const points = historyOf(messages).structure.requestPoints
       const seenUntil = points.at(-2) ?? null
       fc.pre(seenUntil !== null)
       // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
@@ -81,10 +81,10 @@ describe('compactions', () => {
 
   test('are not made where the provider’s own count says that the prompt fits', () => {
     forAll(60, conversation, days, (messages, day) => {
-      const subject = subjectOf(messages)
-      const { systemCount } = subject.structure
+      const history = historyOf(messages)
+      const { systemCount } = history.structure
       const policy = policyOf({ trigger: 1 })
-      const ownTokens = 40 + subject.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
+      const ownTokens = 40 + history.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
       const seenUntil = messages.length
       const exact = roomOf(ownTokens + day.differenceTokens, 40)
       fc.pre(exact.budgetTokens > 40)
@@ -99,7 +99,7 @@ describe('compactions', () => {
       const conversing = messages.filter((message) => !('role' in message) || message.role !== 'system')
       fc.pre(conversing.length > 0)
       let known = unknown
-      for (const point of subjectOf(conversing).structure.requestPoints) {
+      for (const point of historyOf(conversing).structure.requestPoints) {
         const prefix = conversing.slice(0, point)
         const clock = { role: 'system', content: `It is ${point} o'clock.` }
         const noon = { role: 'system', content: 'It is noon.' }

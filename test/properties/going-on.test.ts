@@ -6,9 +6,9 @@ import { type AheadOptions, foldAhead } from '../../src/compaction/ahead.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/compaction.ts'
 import type { Room } from '../../src/compaction/policy.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { type Profile, profileSchema } from '../../src/profiles/schema.ts'
@@ -156,7 +156,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       scope: 'scope',
       addedTool: null,
     })
-    const { aroundTokens, subject } = weight
+    const { aroundTokens, history } = weight
     const roomOf = (budgetTokens: number): Room => ({ budgetTokens, aroundTokens })
     const room = roomOf(Math.floor((run.budgets[turn.budget] ?? usual) * turn.budgetShare))
     const counted: Counted = {
@@ -174,7 +174,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       forced,
       foldFor: async ({ compaction, previous }: Advanced) =>
         turn.isSummarised && compaction !== null
-          ? summarised(subject, cache, {
+          ? summarised(history, cache, {
               policy: profile,
               compaction: previous,
               room,
@@ -212,12 +212,12 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
 }
 
 /** The fold of a compaction that is due, with a summary of each range that is worth one. */
-function summarised(subject: Subject, cache: MadeCache, options: AheadOptions): PreparedFold | null {
-  const fold = finish(foldAhead(subject, cache, options))
+function summarised(history: History, cache: MadeCache, options: AheadOptions): PreparedFold | null {
+  const fold = runAtOnce(foldAhead(history, cache, options))
   if (fold === null || fold.ranges.length === 0) return null
   const { frontier, kept, systemTokensMax } = fold
   const summaries = fold.ranges.map((range) =>
-    standingSummary(subject, range, {
+    standingSummary(history, range, {
       written: `What was said from ${range.start} to ${range.end}.`,
       systemTokensMax,
       note: '',

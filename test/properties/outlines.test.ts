@@ -6,13 +6,13 @@ import { viewUnder } from '../../src/compaction/view/view.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/report.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
-import { finish } from '../../src/json/source.ts'
+import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/outline.ts'
+import type { History } from '../../src/compaction/history/history.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight } from '../support/compacted.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 
 const RUNS = 150
 
@@ -43,32 +43,32 @@ const runs: fc.Arbitrary<Run> = fc.record({
 })
 
 /** A conversation as it is sent, a summary by a model in place of a recap where one is wanted. */
-function compacted(subject: Subject, { policy, budgetTokens, strict, summarised }: Run): Compacted {
+function compacted(history: History, { policy, budgetTokens, strict, summarised }: Run): Compacted {
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  const { systemCount } = subject.structure
-  const system = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+  const { systemCount } = history.structure
+  const system = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: system + 3 }
   const numbers = { ...atFirstSight(room), forced: false, prepared: null }
-  const made = finish(compact(subject, cache, { policy, newest: null, strict, ...numbers }))
+  const made = runAtOnce(compact(history, cache, { policy, newest: null, strict, ...numbers }))
   const fold = made.compaction?.fold ?? null
   if (made.compaction === null || fold === null || summarised === 0) return made
   const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
   const range = { start: systemCount, end, except: [] }
   const written = { written: 'What was done: much.', systemTokensMax: 0, note: '' }
-  const summaries = [standingSummary(subject, range, written)]
+  const summaries = [standingSummary(history, range, written)]
   const compaction = { ...made.compaction, fold: { ...fold, summaries } }
-  return { compaction, view: finish(viewUnder(subject, cache, { policy, strict, compaction })) }
+  return { compaction, view: runAtOnce(viewUnder(history, cache, { policy, strict, compaction })) }
 }
 
-type Promised = (outline: readonly MessageTreatment[], subject: Subject, made: Compacted) => void
+type Promised = (outline: readonly MessageTreatment[], history: History, made: Compacted) => void
 
 /** Every promise is held against the same runs: each is made once. */
 const known = new Map<string, Parameters<Promised>>()
 
 function outlined(run: Run): Parameters<Promised> {
-  const subject = subjectOf(run.messages)
-  const sent = compacted(subject, run)
-  return [outlineOf(subject, sent), subject, sent]
+  const history = historyOf(run.messages)
+  const sent = compacted(history, run)
+  return [outlineOf(history, sent), history, sent]
 }
 
 function check(promise: Promised, parameters: { readonly seed?: number } = {}): void {
@@ -88,15 +88,15 @@ const total = (counts: readonly (number | null)[]): number =>
 
 describe('an outline', () => {
   test('names every message of the client once, in their order', () => {
-    check((outline, subject) => {
+    check((outline, history) => {
       const indexes = outline.flatMap(({ index }) => index ?? [])
-      expect(indexes).toEqual(subject.messages.map((_, index) => index))
+      expect(indexes).toEqual(history.messages.map((_, index) => index))
     })
   })
 
   test('adds up to what came and to what is sent', () => {
-    check((outline, subject, { view }) => {
-      expect(total(outline.map(({ receivedTokens }) => receivedTokens))).toBe(total(subject.sizes))
+    check((outline, history, { view }) => {
+      expect(total(outline.map(({ receivedTokens }) => receivedTokens))).toBe(total(history.sizes))
       expect(total(outline.map(({ sentTokens }) => sentTokens))).toBe(view.tokens)
     })
   })
@@ -116,8 +116,8 @@ describe('an outline', () => {
 
   test('says of each message what stands in the bytes that are sent', () => {
     const told = new Set<string>()
-    const promise: Promised = (outline, subject, { view }) => {
-      const texts = viewTexts(subject, view)
+    const promise: Promised = (outline, history, { view }) => {
+      const texts = viewTexts(history, view)
       const bytesOf = new Map(view.messages.map(({ index }, place) => [index, texts[place] ?? '']))
       const joinedInto = new Map(
         view.messages.flatMap(({ index, joined }) => joined.map((part) => [part.index, index])),
@@ -125,8 +125,8 @@ describe('an outline', () => {
       for (const { index, treatment, pinned } of outline) {
         if (index === null) continue
         told.add(treatment)
-        const message = subject.messages[index]
-        const own = subject.source.text(message?.start ?? 0, message?.end ?? 0)
+        const message = history.messages[index]
+        const own = history.source.text(message?.start ?? 0, message?.end ?? 0)
         const sent = bytesOf.get(index)
         if (unsent.has(treatment) || treatment === 'joined') expect(sent).toBeUndefined()
         else if (joinedInto.has(index)) expect(sent).not.toBe(own)
@@ -157,23 +157,23 @@ describe('an outline', () => {
   })
 
   test('of what was not compacted says that all was kept', () => {
-    check((_, subject) => {
-      const outline = outlineOf(subject, null)
-      const tokens = ({ index }: MessageTreatment): number => subject.sizes[index ?? -1] ?? 0
+    check((_, history) => {
+      const outline = outlineOf(history, null)
+      const tokens = ({ index }: MessageTreatment): number => history.sizes[index ?? -1] ?? 0
       for (const each of outline) {
         expect(each).toMatchObject({ treatment: 'kept', standsFor: null })
         expect([each.receivedTokens, each.sentTokens]).toEqual([tokens(each), tokens(each)])
       }
       const uncounted = outline.map((each) => ({ ...each, receivedTokens: null, sentTokens: null }))
-      expect(outlineOf({ ...subject, sizes: null }, null)).toEqual(uncounted)
+      expect(outlineOf({ ...history, sizes: null }, null)).toEqual(uncounted)
     })
   })
 })
 
 test('the ranges of a compaction hold all that it treated, and nothing that leads or came after', () => {
-  check((outline, subject, { compaction, view }) => {
+  check((outline, history, { compaction, view }) => {
     if (compaction === null) return
-    const { systemCount } = subject.structure
+    const { systemCount } = history.structure
     const ranges = passRanges(compaction, systemCount)
     for (const { start, end } of ranges) {
       expect(start).toBeGreaterThanOrEqual(systemCount)

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { Compacted } from '../../src/compaction/compact.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { compact } from '../support/compacted.ts'
 import { isBeginning } from '../support/is-beginning.ts'
 import { forAll } from '../support/property-runs.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 
 const REFERENCE = 'File unchanged since last read. Refer to that earlier result.'
@@ -59,10 +59,10 @@ const atNoPoint = { sharedUntil: null, strict: false, forced: false, prepared: n
 function* grown(messages: readonly object[], policy: object, budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
-  for (const point of subjectOf(messages).structure.requestPoints) {
-    const subject = subjectOf(messages.slice(0, point))
-    const made: Compacted = finish(
-      compact(subject, createMadeCache({ bytesMax: 10_000_000 }), {
+  for (const point of historyOf(messages).structure.requestPoints) {
+    const history = historyOf(messages.slice(0, point))
+    const made: Compacted = runAtOnce(
+      compact(history, createMadeCache({ bytesMax: 10_000_000 }), {
         policy: policyOf(policy),
         newest,
         seenUntil,
@@ -72,9 +72,9 @@ function* grown(messages: readonly object[], policy: object, budgetTokens: numbe
     )
     const { compaction, view } = made
     yield {
-      subject,
+      history,
       view,
-      texts: viewTexts(subject, view),
+      texts: viewTexts(history, view),
       isNew: compaction !== newest,
       isFirst: newest === null,
     }
@@ -95,8 +95,8 @@ test('and without records the same is sent: what refers to a message later weigh
     const messages = conversationOf(given)
     const last = [...grown(messages, policy, budgetTokens)].at(-1)
     fc.pre(last !== undefined)
-    const { view } = finish(
-      compact(last.subject, createMadeCache({ bytesMax: 10_000_000 }), {
+    const { view } = runAtOnce(
+      compact(last.history, createMadeCache({ bytesMax: 10_000_000 }), {
         policy: policyOf(policy),
         newest: null,
         seenUntil: null,
@@ -104,7 +104,7 @@ test('and without records the same is sent: what refers to a message later weigh
         ...atNoPoint,
       }),
     )
-    expect(viewTexts(last.subject, view)).toEqual(last.texts)
+    expect(viewTexts(last.history, view)).toEqual(last.texts)
   })
 })
 
@@ -113,7 +113,7 @@ test('references are resolved with what the client sent, once, and never in a re
     const messages = conversationOf(given)
     const sent = messages.map((message) => ('content' in message ? String(message.content) : ''))
     let before: readonly string[] = []
-    for (const { subject, view, texts, isNew } of grown(messages, policy, budgetTokens)) {
+    for (const { history, view, texts, isNew } of grown(messages, policy, budgetTokens)) {
       expect(view.tokens).toBeLessThanOrEqual(Math.max(budgetTokens - 50, 0) + 200)
       if (!isNew) expect(isBeginning(before, texts)).toBe(true)
       before = texts
@@ -129,11 +129,11 @@ test('references are resolved with what the client sent, once, and never in a re
         if (sent.includes(text)) expect(contents.filter((other) => other.endsWith(text))).toHaveLength(1)
       }
       const shapes = view.messages.flatMap(({ index }) => {
-        const facts = index === null ? undefined : subject.messages[index]?.facts
+        const facts = index === null ? undefined : history.messages[index]?.facts
         return facts === undefined ? [] : [facts]
       })
       const count = violationsOf(shapes).length
-      const own = violationsOf(subject.messages.map(({ facts }) => facts)).length
+      const own = violationsOf(history.messages.map(({ facts }) => facts)).length
       expect(count).toBeLessThanOrEqual(own)
     }
   })

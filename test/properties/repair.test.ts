@@ -84,8 +84,8 @@ test('its turns are in no worse order than without the results, once user messag
     // Behind an answer it is the user's turn. A result that stands there takes it, whoever speaks next.
     const sent = parsed(texts)
     fc.pre([...standIns].every((place) => standIns.has(place - 1) || roleOf(sent[place - 1]) !== 'assistant'))
-    const subject = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
-    const placed = send(subject, { budgetTokens: 1_000_000, strict: true }).messages
+    const history = subjectFrom(`[${texts.join(',')}]`, undefined, standIns)
+    const placed = send(history, { budgetTokens: 1_000_000, strict: true }).messages
     const rest = messages.filter((message) => !isResult(message))
     expect(turnBreaks(placed)).toBeLessThanOrEqual(turnBreaks(rest))
     // Behind a round nobody but an assistant may speak, which templates of open models check.

@@ -4,12 +4,12 @@ import { partsAt, pinsAt } from '../../src/compaction/plan/parts.ts'
 import { type PartSizes, SHARE, sharesOf } from '../../src/compaction/shares.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import { readableTokens, type Subject } from '../../src/compaction/history/subject.ts'
+import { readableTokens, type History } from '../../src/compaction/history/history.ts'
 import { countsOf } from '../../src/compaction/token-counts.ts'
 import type { ViewMessage } from '../../src/compaction/view/view.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
-import { policyOf, subjectOf, viewTexts } from '../support/subject.ts'
+import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll } from '../support/property-runs.ts'
 
 /** The latest user message is a part of its own only where it is not the newest message. */
@@ -91,10 +91,10 @@ function* makeRequests(messages: readonly object[], budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  for (const point of subjectOf(messages).structure.requestPoints) {
-    const subject = subjectOf(messages.slice(0, point))
-    const compacted = compactedUnder(subject, { policy, budgetTokens, newest, seenUntil, cache })
-    yield { point, subject, ...compacted, texts: viewTexts(subject, compacted.view), before: newest }
+  for (const point of historyOf(messages).structure.requestPoints) {
+    const history = historyOf(messages.slice(0, point))
+    const compacted = compactedUnder(history, { policy, budgetTokens, newest, seenUntil, cache })
+    yield { point, history, ...compacted, texts: viewTexts(history, compacted.view), before: newest }
     newest = compacted.compaction
     seenUntil = point
   }
@@ -103,28 +103,28 @@ function* makeRequests(messages: readonly object[], budgetTokens: number) {
 describe('in a view', () => {
   test('the newest message stands whole, or is cut by no more than its share says', () => {
     forAll(100, conversation, budget, (messages, budgetTokens) => {
-      for (const { subject, view, point } of requestsOf(messages, budgetTokens)) {
-        const { systemCount } = subject.structure
-        const role = subject.messages[point - 1]?.facts.role
+      for (const { history, view, point } of requestsOf(messages, budgetTokens)) {
+        const { systemCount } = history.structure
+        const role = history.messages[point - 1]?.facts.role
         if (point <= systemCount || role === 'system' || role === 'developer') continue
-        const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+        const systemTokens = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
         const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
-        const pins = pinsAt(subject, policy, point)
-        const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1_000_000 }))
+        const pins = pinsAt(history, policy, point)
+        const counts = countsOf(history, policy, createMadeCache({ bytesMax: 1_000_000 }))
         const parts = partsAt(counts, pins, point, roomTokens)
         const last = view.messages.findLast(({ index }) => index === point - 1)
         // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.
-        const isText = isTextFrom(subject, parts.newestFrom, point)
+        const isText = isTextFrom(history, parts.newestFrom, point)
         const isCuttable = isText && point - parts.newestFrom <= 3
         const isWithinShare =
           parts.sizes.newestRound + parts.sizes.newestUser <= roomTokens * SHARE.newestRound
         const isThere =
-          last !== undefined || !isCuttable || roomTokens <= 1000 || isOnlyThoughts(subject, point - 1)
+          last !== undefined || !isCuttable || roomTokens <= 1000 || isOnlyThoughts(history, point - 1)
         // Media go before words are cut.
-        const hasMedia = (subject.messages[point - 1]?.facts.media.length ?? 0) > 0
+        const hasMedia = (history.messages[point - 1]?.facts.media.length ?? 0) > 0
         // Of a round that is cut each part keeps an equal share, or all of it where it needs less.
         const shareTokens = (roomTokens * SHARE.newestRound) / Math.max(1, point - parts.newestFrom)
-        const dueTokens = Math.min(subject.sizes[point - 1] ?? 0, shareTokens) * 0.8 - 64
+        const dueTokens = Math.min(history.sizes[point - 1] ?? 0, shareTokens) * 0.8 - 64
         expect({
           isThere,
           isWhole: last === undefined || !isWithinShare || toldHow(last.how) === 'kept',
@@ -137,8 +137,8 @@ describe('in a view', () => {
   test('of two requests whose newest messages differ the prompts do, too', () => {
     forAll(100, conversation, budget, (messages, budgetTokens) => {
       let before: readonly string[] = []
-      for (const { texts, subject } of requestsOf(messages, budgetTokens)) {
-        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+      for (const { texts, history } of requestsOf(messages, budgetTokens)) {
+        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(history)
         const previous = before
         before = texts
         if (room <= 500) continue
@@ -149,33 +149,33 @@ describe('in a view', () => {
 
   test('the newest messages stand as they were for a third of the room when a compaction ends, as far as whole rounds allow', () => {
     forAll(100, conversation, budget, (messages, budgetTokens) => {
-      for (const { subject, view, point, compaction, before } of requestsOf(messages, budgetTokens)) {
+      for (const { history, view, point, compaction, before } of requestsOf(messages, budgetTokens)) {
         if (compaction === null || compaction === before || compaction.point !== point) continue
-        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(subject)
+        const room = budgetTokens - PRIMING_TOKENS - systemTokensOf(history)
         const kept = new Map(view.messages.map(({ index, how }) => [index, toldHow(how)]))
         const pins = new Set([compaction.task, compaction.latestUser])
         let tokens = 0
         let start = point
         // A pinned message among them may be cut down to its own share.
         while (
-          start > subject.structure.systemCount &&
-          (kept.get(start - 1) === 'kept' || pins.has(start - 1) || isOnlyThoughts(subject, start - 1))
+          start > history.structure.systemCount &&
+          (kept.get(start - 1) === 'kept' || pins.has(start - 1) || isOnlyThoughts(history, start - 1))
         ) {
           start -= 1
-          if (kept.get(start) === 'kept') tokens += readableTokens(subject, start)
+          if (kept.get(start) === 'kept') tokens += readableTokens(history, start)
         }
-        if (start === subject.structure.systemCount) continue
+        if (start === history.structure.systemCount) continue
         // A round that takes more than its share is cut itself, and no room is left before it.
-        const newestFrom = subject.messages.slice(0, point).findLastIndex(isAssistant)
+        const newestFrom = history.messages.slice(0, point).findLastIndex(isAssistant)
         const isRoundCut = start > newestFrom && kept.get(start - 1) === 'clipped'
-        if (isRoundCut || !isTextFrom(subject, newestFrom, point)) continue
+        if (isRoundCut || !isTextFrom(history, newestFrom, point)) continue
         // What was left out next would have taken more than half of the room, or a part above it has its own share.
-        const unit = subject.structure.unitStart(start - 1)
+        const unit = history.structure.unitStart(start - 1)
         let next = 0
-        for (let index = unit; index < start; index += 1) next += readableTokens(subject, index)
+        for (let index = unit; index < start; index += 1) next += readableTokens(history, index)
         const pinned = [...pins].reduce(
           (sum, index) =>
-            sum + (index >= start && kept.get(index) === 'kept' ? 0 : (subject.sizes[index] ?? 0)),
+            sum + (index >= start && kept.get(index) === 'kept' ? 0 : (history.sizes[index] ?? 0)),
           0,
         )
         const wanted = Math.min(room * SHARE.recent, room - pinned - room * SHARE.leastRecap)
@@ -188,13 +188,13 @@ describe('in a view', () => {
     forAll(100, conversation, budget, (messages, budgetTokens) => {
       let sentTokens = 0
       let sentUntil = 0
-      for (const { subject, view, compaction, before, point } of requestsOf(messages, budgetTokens)) {
-        const added = subject.sizes.slice(sentUntil).reduce((sum, size) => sum + size, 0)
+      for (const { history, view, compaction, before, point } of requestsOf(messages, budgetTokens)) {
+        const added = history.sizes.slice(sentUntil).reduce((sum, size) => sum + size, 0)
         if (compaction !== before) expect(sentTokens + added + PRIMING_TOKENS).toBeGreaterThan(budgetTokens)
         sentTokens = view.tokens
         sentUntil = point
-        const newestUser = subject.sizes[newestSpoken(subject)] ?? 0
-        const fixed = systemTokensOf(subject, true)
+        const newestUser = history.sizes[newestSpoken(history)] ?? 0
+        const fixed = systemTokensOf(history, true)
         if (fixed + newestUser + PRIMING_TOKENS + 200 > budgetTokens) continue
         expect(view.tokens + PRIMING_TOKENS).toBeLessThanOrEqual(budgetTokens)
       }
@@ -206,27 +206,27 @@ describe('in a view', () => {
 const toldHow = (how: ViewMessage['how']): ViewMessage['how'] => (how === 'unbound' ? 'kept' : how)
 
 /** Whether a message holds nothing but thoughts that a compaction may take out. */
-const isOnlyThoughts = ({ messages }: Subject, index: number): boolean =>
+const isOnlyThoughts = ({ messages }: History, index: number): boolean =>
   messages[index]?.facts.bound === 'whole'
 
-const isAssistant = ({ facts }: Subject['messages'][number]): boolean => facts.role === 'assistant'
+const isAssistant = ({ facts }: History['messages'][number]): boolean => facts.role === 'assistant'
 
 /** Whether no content from one message to another is of a kind that no API takes, and that cannot be cut. */
-const isTextFrom = ({ messages, source }: Subject, from: number, to: number): boolean =>
+const isTextFrom = ({ messages, source }: History, from: number, to: number): boolean =>
   messages.slice(Math.max(0, from), to).every(({ start, end }) => {
     const { content = null }: { content?: unknown } = JSON.parse(source.text(start, end))
     return content === null || typeof content === 'string' || Array.isArray(content)
   })
 
 /** The newest message that is no system message; -1 where there is none. */
-const newestSpoken = ({ messages }: Subject): number =>
+const newestSpoken = ({ messages }: History): number =>
   messages.findLastIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
 
 /** Of the leading system messages, or of all of them. */
-const systemTokensOf = (subject: Subject, areAll = false): number =>
-  subject.messages.reduce((sum, { facts }, index) => {
+const systemTokensOf = (history: History, areAll = false): number =>
+  history.messages.reduce((sum, { facts }, index) => {
     const isSystem = facts.role === 'system' || facts.role === 'developer'
-    return isSystem && (areAll || index < subject.structure.systemCount)
-      ? sum + (subject.sizes[index] ?? 0)
+    return isSystem && (areAll || index < history.structure.systemCount)
+      ? sum + (history.sizes[index] ?? 0)
       : sum
   }, 0)

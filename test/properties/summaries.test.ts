@@ -14,13 +14,13 @@ import {
   type PreparedFold,
 } from '../../src/compaction/compaction.ts'
 import { SHARE } from '../../src/compaction/shares.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { violationsOf } from '../support/chat-completions.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { type Profile, profileSchema } from '../../src/profiles/schema.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { subjectOf, viewTexts } from '../support/subject.ts'
+import { historyOf, viewTexts } from '../support/subject.ts'
 import { forAll, propertyRuns, weighed } from '../support/property-runs.ts'
 
 const RUNS = 50
@@ -47,7 +47,7 @@ const written = fc.oneof(
 
 type Sent = {
   readonly messages: readonly object[]
-  readonly subject: Subject
+  readonly history: History
   readonly texts: readonly string[]
   readonly compacted: Compacted
   readonly around: number
@@ -80,12 +80,12 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
   let asked: FoldAhead | null = null
   let answers = 0
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  for (const point of subjectOf(messages).structure.requestPoints) {
+  for (const point of historyOf(messages).structure.requestPoints) {
     const prefix = messages.slice(0, point)
-    const subject = subjectOf(prefix)
-    const room = roomOf(subject, budgetTokens)
+    const history = historyOf(prefix)
+    const room = roomOf(history, budgetTokens)
     const view = (prepared: PreparedFold | null): Compacted =>
-      compacted(subject, { policy, room, strict, newest, prepared })
+      compacted(history, { policy, room, strict, newest, prepared })
     let made = view(null)
     if (made.compaction !== newest && asked !== null) {
       const fold: FoldAhead = asked
@@ -93,7 +93,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
         const text = texts[(answers += 1) % texts.length] ?? null
         if (text === null) return []
         const { systemTokensMax } = fold
-        return [standingSummary(subject, range, { written: text, systemTokensMax, note: '' })]
+        return [standingSummary(history, range, { written: text, systemTokensMax, note: '' })]
       })
       if (summaries.length > 0) made = view({ frontier: fold.frontier, kept: fold.kept, summaries })
       // What was prepared never keeps a compaction from being made that is due.
@@ -101,26 +101,26 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
     }
     sent.push({
       messages: prefix,
-      subject,
-      texts: viewTexts(subject, made.view),
+      history,
+      texts: viewTexts(history, made.view),
       compacted: made,
       around: 3,
       newest,
     })
     if (made.compaction !== newest) asked = null
     newest = made.compaction
-    asked ??= finish(foldAhead(subject, cache, { policy, compaction: newest, room, strict, due: null }))
+    asked ??= runAtOnce(foldAhead(history, cache, { policy, compaction: newest, room, strict, due: null }))
   }
   return sent
 }
 
-function roomOf(subject: Subject, budgetTokens: number): Room {
-  const system = subject.sizes.slice(0, subject.structure.systemCount).reduce((sum, size) => sum + size, 0)
+function roomOf(history: History, budgetTokens: number): Room {
+  const system = history.sizes.slice(0, history.structure.systemCount).reduce((sum, size) => sum + size, 0)
   return { budgetTokens, aroundTokens: system + 3 }
 }
 
 function compacted(
-  subject: Subject,
+  history: History,
   now: {
     readonly policy: SummaryPolicy
     readonly room: Room
@@ -131,7 +131,7 @@ function compacted(
 ): Compacted {
   // A cache of its own: what another request left there decides nothing.
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  return finish(compact(subject, cache, { ...now, ...atFirstSight(now.room), forced: false }))
+  return runAtOnce(compact(history, cache, { ...now, ...atFirstSight(now.room), forced: false }))
 }
 
 type Promised = (run: Run, request: Sent, before: Sent | undefined) => void
@@ -149,16 +149,16 @@ const promises: Readonly<Record<string, Promised>> = {
   },
 
   'keeps what is pinned word for word, where it needs no more than its share (P4)': (run, request) => {
-    const { messages, texts, subject, compacted: made } = request
-    const { structure } = subject
+    const { messages, texts, history, compacted: made } = request
+    const { structure } = history
     for (let index = 0; index < structure.systemCount; index += 1)
       expect(texts[index]).toBe(JSON.stringify(messages[index]))
     // Joined with others a message keeps its text, not its frame.
     if (run.strict) return
-    const { budgetTokens, aroundTokens } = roomOf(subject, run.budgetTokens)
+    const { budgetTokens, aroundTokens } = roomOf(history, run.budgetTokens)
     for (const index of new Set([structure.task, structure.latestUserBefore(messages.length)])) {
-      const hasMedia = (subject.messages[index]?.facts.media.length ?? 0) > 0
-      const isWithinShare = (subject.sizes[index] ?? 0) <= (budgetTokens - aroundTokens) * SHARE.pinned
+      const hasMedia = (history.messages[index]?.facts.media.length ?? 0) > 0
+      const isWithinShare = (history.sizes[index] ?? 0) <= (budgetTokens - aroundTokens) * SHARE.pinned
       if (index !== -1 && !hasMedia && (isWithinShare || !made.view.passes.includes('clip')))
         expect(texts).toContain(JSON.stringify(messages[index]))
     }
@@ -174,10 +174,10 @@ const promises: Readonly<Record<string, Promised>> = {
   // A recap was once given 352.5 tokens, a share of an odd budget. The store reads no halves of tokens: after a restart
   // the compaction was not found, and another was made in its place.
   'is the same wherever its compaction is on record (P6)': ({ policy, budgetTokens, strict }, request) => {
-    const { subject, texts, compacted: made } = request
+    const { history, texts, compacted: made } = request
     const { compaction } = made
     if (compaction === null) return
-    const { systemCount } = subject.structure
+    const { systemCount } = history.structure
     const text = writeCompaction(compaction, systemCount)
     const recorded = readCompaction(text, systemCount)
     expect(recorded).toEqual(compaction)
@@ -190,20 +190,20 @@ const promises: Readonly<Record<string, Promised>> = {
         except: summary.except.map((index) => index + 1),
       })),
     )
-    const room = roomOf(subject, budgetTokens)
+    const room = roomOf(history, budgetTokens)
     // Beside a user message that exceeds the budget by itself no view fits, and each attempt folds what it still can.
     if (made.view.tokens + room.aroundTokens > budgetTokens) return
-    const again = compacted(subject, { policy, room, strict, newest: recorded, prepared: null })
-    expect(viewTexts(subject, again.view)).toEqual(texts)
+    const again = compacted(history, { policy, room, strict, newest: recorded, prepared: null })
+    expect(viewTexts(history, again.view)).toEqual(texts)
   },
 
   'stands for every folded message: exactly one summary or the recap, beside summaries all of them': (
     { policy },
-    { subject, compacted: { compaction } },
+    { history, compacted: { compaction } },
   ) => {
     const fold = compaction?.fold ?? null
     if (compaction === null || fold === null) return
-    const { systemCount } = subject.structure
+    const { systemCount } = history.structure
     const layout = layoutOf(compaction, systemCount)
     const pinned = new Set(layout.pinned)
     const parts = [layout.before, layout.after].filter((part) => part !== null)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderTerminal } from '../support/at-once.ts'
 import { drawTerminal } from '../../src/compaction/terminal/render.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { type ScreenSize, screenSizeOf } from '../../src/compaction/terminal/terminal.ts'
 import {
   arbitraryDrawing,
@@ -21,7 +21,7 @@ const screen = { rows: 12, columns: 1_000 }
 
 /** Null where it would be longer than the text: nobody shows that. */
 function weShow(text: string, size: ScreenSize): string | null {
-  const drawn = finish(drawTerminal(text, size))
+  const drawn = runAtOnce(drawTerminal(text, size))
   return drawn === null ? null : withoutBlankEnds(withoutTabs(drawn))
 }
 

@@ -3,7 +3,7 @@ import { Tiktoken } from 'js-tiktoken/lite'
 import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { expect, test } from 'vitest'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { forAll } from '../support/property-runs.ts'
@@ -77,7 +77,7 @@ test.each([
     forAll(400, text, (sample) => {
       const count = counter.count(sample)
       expect(count).toBe(encoder.encode(sample, [], []).length)
-      expect(finish(counter.countSteps(sample)), 'however it is paused').toBe(count)
+      expect(runAtOnce(counter.countSteps(sample)), 'however it is paused').toBe(count)
       expect(count).toBeLessThanOrEqual(Buffer.byteLength(sample))
     })
   },

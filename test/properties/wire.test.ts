@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from '../support/chat-completions.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import type { BodyFacts } from '../../src/formats/contract.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
@@ -15,10 +15,10 @@ import { times } from '../support/times.ts'
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const result = finish(chatCompletions.bodies.read(source, bodyLimits, null))
+  const result = runAtOnce(chatCompletions.bodies.read(source, bodyLimits, null))
   if (!result.read) return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = finish(readMessages(result.body.entrySpans, source, 'scope', reader))
+  const messages = runAtOnce(readMessages(result.body.entrySpans, source, 'scope', reader))
   if (messages === null) return null
   for (const message of messages) parseMessage(source, message)
   return { request: result.body, messages }
@@ -242,7 +242,7 @@ test('a body with a key twice is not read, however the key is spelt', () => {
     const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
     const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
     const body = Buffer.from(`{${fields}${rest}}`)
-    expect(finish(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))).toEqual({
+    expect(runAtOnce(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))).toEqual({
       read: false,
       reason: 'duplicate-key',
     })

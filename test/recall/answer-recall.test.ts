@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { RecallSource } from '../../src/recall/answer-recall.ts'
 import { prose, round, rounds, system, user } from '../compaction/sending.ts'
-import { countThirds, subjectOf } from '../support/subject.ts'
+import { countThirds, historyOf } from '../support/subject.ts'
 import { ask, held } from './asking.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
@@ -41,7 +41,7 @@ describe('a list', () => {
   test('says where nothing is left out', () => {
     const all = 'nothing was left out: every message stands above word for word'
     expect(ask(held([user('Mend the queue.')], 6000), {})).toBe(`[recall: ${all}]\n`)
-    expect(ask({ subject: subjectOf([user('Mend the queue.')]), compacted: null }, '')).toContain(all)
+    expect(ask({ history: historyOf([user('Mend the queue.')]), compacted: null }, '')).toContain(all)
   })
 })
 
@@ -84,7 +84,7 @@ describe('reading', () => {
 
   test('what there is of messages that there are not all of, with what there is', () => {
     const asked = longRun()
-    const last = asked.subject.messages.length - 1
+    const last = asked.history.messages.length - 1
     const notice = `[recall: there are only the messages #1-#${last}]`
     expect(ask(asked, { messages: '#500' })).toBe(`${notice}\n`)
     expect(ask(asked, { messages: `#${last}-#900` })).toMatch(
@@ -217,16 +217,16 @@ describe('the room for an answer', () => {
 })
 
 test('work is done for what is looked at a page of a long conversation parses a few messages only', () => {
-  const { subject, compacted } = held([user('x'), ...rounds('b', 200, 300)], 6000, { profile: folding })
+  const { history, compacted } = held([user('x'), ...rounds('b', 200, 300)], 6000, { profile: folding })
   let parsed = 0
   const source = {
-    ...subject.source,
+    ...history.source,
     text: (start: number, end: number) => {
       parsed += 1
-      return subject.source.text(start, end)
+      return history.source.text(start, end)
     },
   }
-  const watched = { subject: { ...subject, source }, compacted }
+  const watched = { history: { ...history, source }, compacted }
   ask(watched, { messages: 'all' }, 1000)
   expect(parsed).toBeLessThan(40)
   parsed = 0
@@ -248,6 +248,6 @@ test('the tool is a plain function that every server takes, costs little, and ha
   expect(tool).toMatchObject({ type: 'function', function: { name: 'recall_conversation', parameters } })
   expect(JSON.stringify(tool)).not.toMatch(/strict|required|additionalProperties/)
   const counter = await loadCounter('o200k_base')
-  expect(finish(toolsTokens([tool], counter, 'gpt-4o'))).toBeLessThan(200)
-  expect(finish(plainToolsTokens([tool], counter))).toBeLessThan(250)
+  expect(runAtOnce(toolsTokens([tool], counter, 'gpt-4o'))).toBeLessThan(200)
+  expect(runAtOnce(plainToolsTokens([tool], counter))).toBeLessThan(250)
 })

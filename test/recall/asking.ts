@@ -1,29 +1,29 @@
 import * as fc from 'fast-check'
 import type { Compacted } from '../../src/compaction/compact.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
-import { finish } from '../../src/json/source.ts'
+import type { History } from '../../src/compaction/history/history.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
-import { policyOf, subjectOf } from '../support/subject.ts'
+import { policyOf, historyOf } from '../support/subject.ts'
 
 /** A conversation as the client sent it, and what a budget of so many tokens leaves of it. */
 export function held(
-  conversation: readonly object[] | Subject,
+  conversation: readonly object[] | History,
   budgetTokens: number,
   { profile = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
 ): RecallSource & { readonly compacted: Compacted } {
-  const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
+  const history = 'messages' in conversation ? conversation : historyOf(conversation)
   const policy = policyOf({ recall: { enabled: true }, ...profile })
-  const compacted = compactedUnder(subject, { policy, budgetTokens, strict })
-  return { subject, compacted }
+  const compacted = compactedUnder(history, { policy, budgetTokens, strict })
+  return { history, compacted }
 }
 
 /** One call of the tool. */
 export function ask(asked: RecallSource, callArguments: unknown, tokensMax = 1_000_000): string {
   const text = typeof callArguments === 'string' ? callArguments : JSON.stringify(callArguments)
-  return finish(answerRecall(asked, text, tokensMax))
+  return runAtOnce(answerRecall(asked, text, tokensMax))
 }
 
 /** Follows the last lines of pages to the end; the whole answer. The sizes of pages take turns. */

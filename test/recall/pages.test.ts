@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, textsOf as textsIn } from '../support/strict-upstream/wire-message.ts'
 import { parseMessage } from '../support/chat-completions.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.ts'
 import { leftOutOf } from '../../src/recall/segments.ts'
@@ -66,8 +66,8 @@ describe('the pages of an answer', () => {
   test('never take more in an encoding, where a text is not the sum of its parts', () => {
     fc.assert(
       fc.property(anyConversation, anyCall, fc.nat(600), (messages, call, tokensMax) => {
-        const subject = subjectFrom(JSON.stringify(messages), counter)
-        const page = finish(answerRecall(held(subject, 3000), JSON.stringify(call), tokensMax))
+        const history = subjectFrom(JSON.stringify(messages), counter)
+        const page = runAtOnce(answerRecall(held(history, 3000), JSON.stringify(call), tokensMax))
         expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
       }),
       { numRuns: propertyRuns(30) },
@@ -90,8 +90,8 @@ describe('what was left out', () => {
   test('can be read word for word, message by message', () => {
     fc.assert(
       fc.property(anyHeld, (asked) => {
-        const { systemCount } = asked.subject.structure
-        for (const index of asked.subject.messages.keys()) {
+        const { systemCount } = asked.history.structure
+        for (const index of asked.history.messages.keys()) {
           if (index < systemCount) continue
           const text = unmarked(askAll(asked, { messages: index - systemCount + 1 }).text)
           for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
@@ -104,16 +104,16 @@ describe('what was left out', () => {
   test('is all that does not stand in the view word for word', () => {
     fc.assert(
       fc.property(anyHeld, (asked) => {
-        const { subject, compacted } = asked
-        const texts = compacted === null ? '' : viewTexts(subject, compacted.view).join('\n')
-        const out = new Set(leftOutOf(subject, compacted).map(({ index }) => index))
-        for (const [index, message] of subject.messages.entries()) {
-          const own = subject.source.text(message.start, message.end)
+        const { history, compacted } = asked
+        const texts = compacted === null ? '' : viewTexts(history, compacted.view).join('\n')
+        const out = new Set(leftOutOf(history, compacted).map(({ index }) => index))
+        for (const [index, message] of history.messages.entries()) {
+          const own = history.source.text(message.start, message.end)
           const isThere = texts.includes(own) || partsOf(own).every((part) => texts.includes(inner(part)))
           if (!out.has(index)) expect(isThere).toBe(true)
         }
         const listed = [...askAll(asked, {}).text.matchAll(/^#(\d+) /gm)].map(([, number]) => Number(number))
-        const { systemCount } = subject.structure
+        const { systemCount } = history.structure
         expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
       }),
       { numRuns: propertyRuns(50) },
@@ -123,7 +123,7 @@ describe('what was left out', () => {
   test('is found by each of its words', () => {
     fc.assert(
       fc.property(anyHeld, fc.nat(), fc.nat(), (asked, place, position) => {
-        const out = leftOutOf(asked.subject, asked.compacted)
+        const out = leftOutOf(asked.history, asked.compacted)
         const index = out[place % Math.max(1, out.length)]?.index ?? -1
         const words = textsOf(asked, index)
           .flatMap((text) => text.split(/\s+/))
@@ -133,7 +133,7 @@ describe('what was left out', () => {
         const { text } = askAll(asked, { search: word })
         expect(text).toMatch(/^\[recall: these hold it/)
         expect(text.toLowerCase()).toContain(word.toLowerCase())
-        const number = `#${index - asked.subject.structure.systemCount + 1}`
+        const number = `#${index - asked.history.structure.systemCount + 1}`
         const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
         expect(text).toMatch(named)
       }),
@@ -152,10 +152,10 @@ describe('what was left out', () => {
 })
 
 /** What a message says and hands to tools. */
-function textsOf({ subject }: RecallSource, index: number): string[] {
-  const message = subject.messages[index]
+function textsOf({ history }: RecallSource, index: number): string[] {
+  const message = history.messages[index]
   if (message === undefined) return []
-  const { text, calls } = parseMessage(subject.source, message)
+  const { text, calls } = parseMessage(history.source, message)
   return [...(text === '' ? [] : [text]), ...calls.map(({ argumentsText }) => argumentsText)]
 }
 

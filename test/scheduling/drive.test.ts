@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Steps } from '../../src/json/source.ts'
-import { breathe, drive, workFor } from '../../src/scheduling/drive.ts'
+import type { Pausable } from '../../src/json/source.ts'
+import { pauseIfDue, runInSlices, workFor } from '../../src/scheduling/drive.ts'
 import { times } from '../support/times.ts'
 
 /** What each step takes, by a clock that only steps move. */
@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function* work(name: string, count: number, done: string[]): Steps<string> {
+function* work(name: string, count: number, done: string[]): Pausable<string> {
   for (let step = 0; step < count; step += 1) {
     nowMs += STEP_MS
     done.push(name)
@@ -43,13 +43,13 @@ async function turnsOf(done: string[], running: readonly Promise<unknown>[]): Pr
 }
 
 test('work is run to its end, and its result is given', async () => {
-  expect(await drive(work('a', 0, []))).toBe('a')
-  expect(await drive(work('a', 100, []))).toBe('a')
+  expect(await runInSlices(work('a', 0, []))).toBe('a')
+  expect(await runInSlices(work('a', 100, []))).toBe('a')
 })
 
 test('long work lets the event loop look for other work again and again', async () => {
   const done: string[] = []
-  const turns = await turnsOf(done, [drive(work('a', 100, done))])
+  const turns = await turnsOf(done, [runInSlices(work('a', 100, done))])
   expect(done).toHaveLength(100)
   for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(STEPS_IN_A_SLICE_MAX)
 })
@@ -59,7 +59,7 @@ test('several long works share what one may take, and come forward alike', async
   const names = ['a', 'b', 'c']
   const turns = await turnsOf(
     done,
-    names.map((name) => drive(work(name, 100, done))),
+    names.map((name) => runInSlices(work(name, 100, done))),
   )
   // At first each takes one step, before it is known that others came before it.
   for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(STEPS_IN_A_SLICE_MAX + names.length)
@@ -70,8 +70,8 @@ test('several long works share what one may take, and come forward alike', async
 // A client with a hundred conversations had a hundred times the time of one with one.
 test('clients share alike, however much work each of them has', async () => {
   const done: string[] = []
-  const many = times(20, () => workFor('many', () => drive(work('many', 100, done))))
-  const one = workFor('one', () => drive(work('one', 100, done)))
+  const many = times(20, () => workFor('many', () => runInSlices(work('many', 100, done))))
+  const one = workFor('one', () => runInSlices(work('one', 100, done)))
   await one
   const others = done.filter((name) => name === 'many').length
   expect(others).toBeLessThan(200)
@@ -83,8 +83,8 @@ test('one kind of work after the other takes no more at once than one alone', as
   const done: string[] = []
   async function oneAfterTheOther(): Promise<void> {
     for (let count = 0; count < 40; count += 1) {
-      await drive(work('a', 3, done))
-      await breathe()
+      await runInSlices(work('a', 3, done))
+      await pauseIfDue()
     }
   }
   const turns = await turnsOf(done, [oneAfterTheOther()])
@@ -93,12 +93,12 @@ test('one kind of work after the other takes no more at once than one alone', as
 
 test('work that fails leaves the others their turns', async () => {
   const done: string[] = []
-  function* failing(): Steps<never> {
+  function* failing(): Pausable<never> {
     yield* work('a', 10, done)
     throw new Error('broken')
   }
-  const failed = drive(failing())
-  const other = drive(work('b', 50, done))
+  const failed = runInSlices(failing())
+  const other = runInSlices(work('b', 50, done))
   await expect(failed).rejects.toThrow('broken')
   expect(await other).toBe('b')
 })

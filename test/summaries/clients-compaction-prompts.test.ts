@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import wordings from '../../src/summaries/clients-compaction-prompts.json' with { type: 'json' }
 import { isCompactionPrompt } from '../../src/summaries/clients-compaction-prompts.ts'
 
 describe("a client's own request for a summary", () => {
   test.each(wordings)('is recognised: $client', ({ sample }) => {
-    expect(finish(isCompactionPrompt(sample))).toBe(true)
+    expect(runAtOnce(isCompactionPrompt(sample))).toBe(true)
   })
 
   test.each([
@@ -18,15 +18,17 @@ describe("a client's own request for a summary", () => {
     'CRITICAL: no tools, TEXT ONLY\n\nYour task is to create a detailed\nsummary of the conversation so far',
     'Task\nSummarize the above\n\nThanks',
   ])('is recognised: %s', (text) => {
-    expect(finish(isCompactionPrompt(text))).toBe(true)
+    expect(runAtOnce(isCompactionPrompt(text))).toBe(true)
   })
 
   test('is recognised in front of and behind the transcript that some clients put beside it', () => {
     const transcript = 'user: run the tests\nassistant: they fail\n'.repeat(2000)
-    expect(finish(isCompactionPrompt(`*Briefly* summarize this partial conversation.\n${transcript}`))).toBe(
+    expect(
+      runAtOnce(isCompactionPrompt(`*Briefly* summarize this partial conversation.\n${transcript}`)),
+    ).toBe(true)
+    expect(runAtOnce(isCompactionPrompt(`${transcript}\nDistill the above chat messages into one.`))).toBe(
       true,
     )
-    expect(finish(isCompactionPrompt(`${transcript}\nDistill the above chat messages into one.`))).toBe(true)
   })
 
   test.each([
@@ -46,18 +48,18 @@ describe("a client's own request for a summary", () => {
     'Why does grep for `your task is to create a detailed summary` find nothing?',
     '',
   ])('is something else: %s', (text) => {
-    expect(finish(isCompactionPrompt(text))).toBe(false)
+    expect(runAtOnce(isCompactionPrompt(text))).toBe(false)
   })
 
   test('is looked for at both ends of a text, however long it is', () => {
     const long = 'summarize the '.repeat(200_000)
-    expect(finish(isCompactionPrompt(`${long}Summarize our conversation so far.${long}`))).toBe(false)
-    expect(finish(isCompactionPrompt(`${long}. Summarize our conversation so far.`))).toBe(true)
+    expect(runAtOnce(isCompactionPrompt(`${long}Summarize our conversation so far.${long}`))).toBe(false)
+    expect(runAtOnce(isCompactionPrompt(`${long}. Summarize our conversation so far.`))).toBe(true)
   })
 
   // An expression that went back over its text again and again would take this test beyond its time.
   test('is not found in a long text of nothing but the beginnings of one', () => {
     for (const piece of ['summarize the ', 'please now ', '( ', 'fasse a b ', '总结一下', '\n'])
-      expect([piece, finish(isCompactionPrompt(piece.repeat(200_000)))]).toEqual([piece, false])
+      expect([piece, runAtOnce(isCompactionPrompt(piece.repeat(200_000)))]).toEqual([piece, false])
   })
 })

@@ -15,7 +15,7 @@ function askedOf(asked: Partial<Asked> = {}, summary: object = {}): Asked {
     fenceKey: 'Ab3dEf6hIj9l',
     replacedTokens: 100_000,
     settings,
-    subject: { count: countThirds },
+    history: { count: countThirds },
     ...asked,
   }
 }

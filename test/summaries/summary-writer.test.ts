@@ -13,7 +13,7 @@ import type { SummaryResult } from '../../src/summaries/order.ts'
 import { longRun } from '../support/conversations.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'
-import { subjectOf } from '../support/subject.ts'
+import { historyOf } from '../support/subject.ts'
 
 const nothingSpent = {
   calls: 1,
@@ -384,7 +384,7 @@ const fold = { frontier: 2, kept: [], ranges: [], systemTokensMax: 0 }
 
 /** The beginning of a long conversation, with names for its prefixes. */
 function conversationOf(all: readonly object[], length: number) {
-  const { messages, structure } = subjectOf(all.slice(0, length))
+  const { messages, structure } = historyOf(all.slice(0, length))
   return { messages, structure, keys: Array.from({ length: length + 1 }, (_, index) => `key ${index}`) }
 }
 
@@ -394,7 +394,7 @@ test('a fold is found however many requests come before its compaction, by a few
   const getFirst = vi.spyOn(store, 'getFirst')
   const ahead = createAheadRecords(store, (_, work) => work())
   const all = longRun(400, 1)
-  const requests = subjectOf(all).structure.recordPoints.filter((_, index) => index % 100 === 10)
+  const requests = historyOf(all).structure.recordPoints.filter((_, index) => index % 100 === 10)
   const [first = 0, ...later] = requests
   await ahead.keep(conversationOf(all, first), place, fold, 'conversation')
   expect(later.length).toBeGreaterThan(2)

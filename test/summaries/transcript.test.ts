@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { brokenConversation, longRun, validConversation } from '../support/conversations.ts'
-import { countThirds, subjectOf } from '../support/subject.ts'
+import { countThirds, historyOf } from '../support/subject.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 function transcript(messages: readonly object[]): string[] {
-  const subject = subjectOf(messages)
-  return finish(transcriptOf(subject, [...messages.keys()])).map(({ text }) => text)
+  const history = historyOf(messages)
+  return runAtOnce(transcriptOf(history, [...messages.keys()])).map(({ text }) => text)
 }
 
 const call = (name: string, argumentsText: string, id = 'c1') => ({
@@ -97,8 +97,8 @@ describe('the transcript', () => {
     const anything = fc.oneof(validConversation(), brokenConversation())
     fc.assert(
       fc.property(anything, (messages) => {
-        const subject = subjectOf(messages)
-        const entries = finish(transcriptOf(subject, [...messages.keys()]))
+        const history = historyOf(messages)
+        const entries = runAtOnce(transcriptOf(history, [...messages.keys()]))
         expect(entries.length).toBeLessThanOrEqual(messages.length)
         for (const { text, tokens } of entries) {
           expect(text).not.toMatch(/\p{Surrogate}/u)
@@ -113,8 +113,8 @@ describe('the transcript', () => {
   // In proportion to the text: an expression that went back over it again and again would take this test beyond its time.
   test('is made in steps of a message at most, however long one is', () => {
     const messages = longRun(60, 1)
-    const subject = subjectOf(messages)
-    const steps = [...transcriptOf(subject, [...messages.keys()])]
+    const history = historyOf(messages)
+    const steps = [...transcriptOf(history, [...messages.keys()])]
     expect(steps.length).toBeGreaterThanOrEqual(messages.length)
     for (const piece of ['\n', '\r', ' ', '[user]', 'eyJ-', 'a'.repeat(7)]) {
       expect(transcript([{ role: 'user', content: piece.repeat(1_000_000 / piece.length) }]).length).toBe(1)

@@ -3,7 +3,7 @@ import { messages as messagesDialect } from '../../src/formats/messages/messages
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { createRejections } from '../../src/summaries/rejections.ts'
@@ -14,7 +14,7 @@ import type { Ask } from '../../src/summaries/summary-call.ts'
 import { writeSummary } from '../../src/summaries/write-summary.ts'
 import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
-import { countThirds, countThirdsSteps, subjectOf } from '../support/subject.ts'
+import { countThirds, countThirdsSteps, historyOf } from '../support/subject.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
@@ -37,7 +37,7 @@ const orderOf = (order: Partial<SummaryOrder> = {}, summary: object = {}): Summa
   spendableTokens: 1_000_000,
   cachedCall: null,
   rejectionsKey: 'fake cheap',
-  subject: { count: countThirds, countSteps: countThirdsSteps, digest },
+  history: { count: countThirds, countSteps: countThirdsSteps, digest },
   ...order,
 })
 
@@ -453,10 +453,10 @@ describe('a history larger than the window of the model', () => {
   test('costs at most 1.5 times what it replaces, in a small window and in small steps too', async () => {
     const summary = `## Facts\n${Array.from({ length: 60 }, (_, index) => `- value ${index} of src/part${index}.ts`).join('\n')}`
     const messages = longRun(120, 3)
-    const subject = subjectOf(messages)
+    const history = historyOf(messages)
     const indexes = [...messages.keys()].slice(2)
     const sizeOf = (some: readonly number[]): number =>
-      some.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0)
+      some.reduce((sum, index) => sum + (history.sizes[index] ?? 0), 0)
     for (const [windowTokens, messagesPerOrder] of [
       [8192, indexes.length],
       [16_384, indexes.length],
@@ -466,7 +466,7 @@ describe('a history larger than the window of the model', () => {
       let sentTokens = 0
       for (let at = 0; at < indexes.length; at += messagesPerOrder) {
         const part = indexes.slice(at, at + messagesPerOrder)
-        const entries = finish(transcriptOf(subject, part))
+        const entries = runAtOnce(transcriptOf(history, part))
         const order = orderOf({ previous: at === 0 ? null : summary, messages: entries, windowTokens })
         const outcome = await written(message({ content: summary }), order)
         expect(outcome.kind).toBe('written')

@@ -121,7 +121,7 @@ const connecting =
 /** Who does, and to whom. */
 const known: Readonly<Record<string, string>> = {
   'commands/health.ts': '`foldgate health`, to its own listener',
-  'commands/demo/chat-client.ts': '`foldgate demo`, to itself',
+  'commands/demo/http-client.ts': '`foldgate demo`, to itself',
   'commands/demo/demo-upstream.ts': 'a listener of `foldgate demo`',
   'server/node-server.ts': 'a listener',
   'storage/redis-connection.ts': 'the store in the settings',

@@ -1,25 +1,25 @@
 import { renderTerminal as rendering } from '../../src/compaction/terminal/render.ts'
 import { standingSummary as standing } from '../../src/compaction/standing-summary.ts'
-import { finish, type Steps, type Source } from '../../src/json/source.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import { runAtOnce, type Pausable, type Source } from '../../src/json/source.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 
 /** Work that can be paused, done without a pause: for tests of what comes of it. */
 export const atOnce =
   <Arguments extends readonly unknown[], Result>(
-    work: (...given: Arguments) => Steps<Result>,
+    work: (...given: Arguments) => Pausable<Result>,
   ): ((...given: Arguments) => Result) =>
   (...given) =>
-    finish(work(...given))
+    runAtOnce(work(...given))
 
 export const renderTerminal = atOnce(rendering)
 
 export const standingSummary = atOnce(standing)
 
-/** A subject whose reading and counting is measured, and what was done of it between two pauses at the most. */
+/** A history whose reading and counting is measured, and what was done of it between two pauses at the most. */
 export type Metered = {
-  readonly subject: Subject
+  readonly history: History
   /** Runs paused work to its end; its result, how often it paused, and the most that it did in between, in units. */
-  readonly drive: <Result>(steps: Steps<Result>) => Driven<Result>
+  readonly drive: <Result>(steps: Pausable<Result>) => Driven<Result>
 }
 
 export type Driven<Result> = { readonly result: Result; readonly pauses: number; readonly mostUnits: number }
@@ -31,10 +31,10 @@ export type Driven<Result> = { readonly result: Result; readonly pauses: number;
  */
 export const UNITS_MAX = 1_500_000
 
-/** Measures a subject. It is counted three characters a token, with a pause wherever Foldgate's counter has one. */
-export function metered(subject: Subject): Metered {
+/** Measures a history. It is counted three characters a token, with a pause wherever Foldgate's counter has one. */
+export function metered(history: History): Metered {
   let units = 0
-  const countSteps = function* countSteps(text: string): Steps<number> {
+  const countSteps = function* countSteps(text: string): Pausable<number> {
     for (let start = 0; start < text.length; start += COUNTED_CHARS_PER_STEP) {
       units += COUNTED_UNITS * Math.min(COUNTED_CHARS_PER_STEP, text.length - start)
       yield
@@ -54,9 +54,9 @@ export function metered(subject: Subject): Metered {
     joined: (pieces) => read(source.joined(pieces)),
   })
   return {
-    subject: {
-      ...subject,
-      source: read(subject.source),
+    history: {
+      ...history,
+      source: read(history.source),
       count: (text) => {
         units += COUNTED_UNITS * text.length
         return Math.ceil(text.length / 3)

@@ -1,6 +1,6 @@
 import { scanBody } from '../../src/json/body-scan.ts'
 import type { BodyLimits, EntrySpan } from '../../src/json/body-spans.ts'
-import { finish, type Source, type Span } from '../../src/json/source.ts'
+import { runAtOnce, type Source, type Span } from '../../src/json/source.ts'
 
 /** More than any test's body holds that is not about these limits. */
 export const bodyLimits: BodyLimits = {
@@ -23,7 +23,7 @@ const unlimited: BodyLimits = {
 export function entriesOf(source: Source): readonly EntrySpan[] {
   const before = '{"history":'
   const body = source.joined([before, { start: 0, end: source.length }, '}'])
-  const scanned = finish(scanBody(body, { history: 'history', content: null }, null, unlimited))
+  const scanned = runAtOnce(scanBody(body, { history: 'history', content: null }, null, unlimited))
   if (typeof scanned === 'string') throw new Error(`the test made an array that is not read: ${scanned}`)
   const movedBack = ({ start, end }: Span): Span => ({
     start: start - before.length,

@@ -1,6 +1,6 @@
 import type { EntrySpan } from '../../src/json/body-spans.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
-import { finish, type Source, type Steps } from '../../src/json/source.ts'
+import { runAtOnce, type Source, type Pausable } from '../../src/json/source.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import type { EntryShape, Violation } from '../../src/formats/contract.ts'
 import * as entryFacts from '../../src/formats/entry-facts.ts'
@@ -41,11 +41,11 @@ export function* readMessages(
   source: Source,
   scope: string,
   readFactsOf: FactsReader,
-): Steps<readonly Message[] | null> {
+): Pausable<readonly Message[] | null> {
   return ofChat(yield* entryFacts.readEntries(chatCompletions, spans, source, scope, readFactsOf))
 }
 
-export function* readFacts(source: Source, entry: EntrySpan): Steps<MessageFacts | null> {
+export function* readFacts(source: Source, entry: EntrySpan): Pausable<MessageFacts | null> {
   const hash = source.hash(entry.start, entry.end)
   return ofChat(yield* entryFacts.readFacts(chatCompletions, source, entry, digest, hash))
 }
@@ -57,14 +57,14 @@ function ofChat<Read>(read: Read | 'stateful'): Read {
 }
 
 export const violationsOf = (entries: readonly EntryShape[]): readonly Violation[] =>
-  finish(rules.violations(entries))
+  runAtOnce(rules.violations(entries))
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {
   const json = typeof message === 'string' ? message : JSON.stringify(message)
   const source = sourceOf(`[${json}]`)
   const [entry] = entriesOf(source)
-  const facts = entry === undefined ? null : finish(readFacts(source, entry))
+  const facts = entry === undefined ? null : runAtOnce(readFacts(source, entry))
   if (facts === null) throw new Error('unreadable message')
   return facts
 }

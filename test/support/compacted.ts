@@ -2,10 +2,10 @@ import { compactionFor, type Compacted, type CompactOptions } from '../../src/co
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { Policy, Room } from '../../src/compaction/policy.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
-import { finish, type Steps } from '../../src/json/source.ts'
-import { subjectOf } from './subject.ts'
+import { runAtOnce, type Pausable } from '../../src/json/source.ts'
+import { historyOf } from './subject.ts'
 
 /** What primes a reply, in tokens. */
 export const PRIMING_TOKENS = 3
@@ -30,20 +30,20 @@ export const atFirstSight = (room: Room) => ({
 })
 
 /** The compaction of a conversation for one request, and what is sent. */
-export function* compact(subject: Subject, cache: MadeCache, options: CompactOptions): Steps<Compacted> {
-  const { compaction } = yield* compactionFor(subject, cache, options)
-  return { compaction, view: yield* viewUnder(subject, cache, { ...options, compaction }) }
+export function* compact(history: History, cache: MadeCache, options: CompactOptions): Pausable<Compacted> {
+  const { compaction } = yield* compactionFor(history, cache, options)
+  return { compaction, view: yield* viewUnder(history, cache, { ...options, compaction }) }
 }
 
 /** A conversation as it is sent by one request, with nothing around it but its system messages. */
-export function compactedUnder(subject: Subject, options: CompactedOptions): Compacted {
+export function compactedUnder(history: History, options: CompactedOptions): Compacted {
   const { policy, budgetTokens, newest = null, strict = false, forced = false } = options
-  const { systemCount } = subject.structure
-  const systemTokens = subject.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
+  const { systemCount } = history.structure
+  const systemTokens = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: systemTokens + PRIMING_TOKENS }
   const cache = options.cache ?? createMadeCache({ bytesMax: 10_000_000 })
   const now = { ...atFirstSight(room), seenUntil: options.seenUntil ?? null, prepared: null }
-  return finish(compact(subject, cache, { policy, newest, strict, forced, ...now }))
+  return runAtOnce(compact(history, cache, { policy, newest, strict, forced, ...now }))
 }
 
 /** What the sent messages weigh, counted from their bytes: what compaction says of itself proves nothing. */
@@ -53,12 +53,12 @@ export const sentTokens = ({
 }: {
   readonly texts: readonly string[]
   readonly around: number
-}): number => subjectOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
+}): number => historyOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
 
 /** What stays whatever happens: leading system block, task, latest user message without its media. */
 export function fixedTokens(messages: readonly object[], policy: Policy): number {
-  const subject = subjectOf(messages)
-  const { structure, sizes } = subject
+  const history = historyOf(messages)
+  const { structure, sizes } = history
   const latest = structure.latestUserBefore(messages.length)
   const indexes = new Set(Array(structure.systemCount).keys())
   if (policy.keep.task && structure.task !== -1) indexes.add(structure.task)
@@ -66,10 +66,10 @@ export function fixedTokens(messages: readonly object[], policy: Policy): number
   // System messages in the middle of the open round stand where they stand.
   const open = structure.lastUnitStart(messages.length)
   for (let index = open; index < messages.length; index += 1) {
-    const role = subject.messages[index]?.facts.role
+    const role = history.messages[index]?.facts.role
     if (role === 'system' || role === 'developer') indexes.add(index)
   }
-  const loaded = subject.mediaSizes(latest).reduce((sum, size) => sum + size, 0)
+  const loaded = history.mediaSizes(latest).reduce((sum, size) => sum + size, 0)
   const unloaded = loaded === 0 ? 0 : MEDIA_MARK_TOKENS - loaded
   return [...indexes].reduce((sum, index) => sum + (sizes[index] ?? 0), 3 + unloaded)
 }
@@ -81,7 +81,7 @@ export function parsed(text: string): object {
 
 /** The messages as the rules for them see them. */
 export const shapes = (messages: readonly object[]) =>
-  subjectOf(messages).messages.map((message) => message.facts)
+  historyOf(messages).messages.map((message) => message.facts)
 
 /** The words that stand where media stood, at the most. */
 const MEDIA_MARK_TOKENS = 10

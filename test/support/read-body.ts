@@ -1,7 +1,7 @@
 import type { Message } from '../../src/conversation/message.ts'
 import type { BodyFacts, Dialect } from '../../src/formats/contract.ts'
 import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
-import { finish, type Source } from '../../src/json/source.ts'
+import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
 import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
 import { bodyLimits } from './body-limits.ts'
@@ -16,7 +16,7 @@ export type ReadBody = {
 
 /** What stands around the history of a body; throws where it is relayed untouched. */
 export function factsOfBody({ bodies }: Dialect, source: Source): BodyFacts {
-  const found = finish(bodies.read(source, bodyLimits, null))
+  const found = runAtOnce(bodies.read(source, bodyLimits, null))
   if (!found.read) throw new Error(found.reason)
   return found.body
 }
@@ -26,7 +26,7 @@ export function readBody(dialect: Dialect, text: string): ReadBody {
   const source = sourceOf(text)
   const body = factsOfBody(dialect, source)
   const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = finish(readEntries(dialect, body.entrySpans, source, 'scope', reader))
+  const messages = runAtOnce(readEntries(dialect, body.entrySpans, source, 'scope', reader))
   if (messages === null || messages === 'stateful') throw new Error('the entries cannot be read')
   return { source, body, messages }
 }
@@ -40,6 +40,6 @@ export function splicedBody({ source, body, messages }: ReadBody, items: readonl
 /** A body as it is sent repaired; null if nothing of it was broken. */
 export function repairedBody(dialect: Dialect, text: string): string | null {
   const read = readBody(dialect, text)
-  const found = finish(dialect.rules.repair(read.source, read.messages))
+  const found = runAtOnce(dialect.rules.repair(read.source, read.messages))
   return found === null ? null : splicedBody(read, found.items)
 }

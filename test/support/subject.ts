@@ -2,13 +2,13 @@ import { referencesIn } from '../../src/compaction/history/calls/find-references
 import { keptPassages } from '../../src/compaction/history/kept-passages.ts'
 import { boundTokens } from '../../src/pipeline/measure/count-tokens.ts'
 import type { Policy } from '../../src/compaction/policy.ts'
-import type { Subject } from '../../src/compaction/history/subject.ts'
+import type { History } from '../../src/compaction/history/history.ts'
 import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import type { Media, Message, MessageFacts } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from './chat-completions.ts'
-import { finish, type Steps } from '../../src/json/source.ts'
+import { runAtOnce, type Pausable } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { messageTokens } from '../../src/tokens/message-tokens.ts'
@@ -22,7 +22,7 @@ import type { TestMessage } from './conversations.ts'
 export const countThirds = (text: string): number => Math.ceil(text.length / 3)
 
 /** The same, with a pause. */
-export function* countThirdsSteps(text: string): Steps<number> {
+export function* countThirdsSteps(text: string): Pausable<number> {
   yield
   return countThirds(text)
 }
@@ -36,30 +36,32 @@ const mediumTokens = (media: Media): number => (media.kind === 'other' ? Math.ce
 const REREAD_MAX = 16
 
 /** The messages as compaction works on them, sized with `countThirds` as the proxy sizes them with an encoding. */
-export const subjectOf = (messages: readonly object[]): Subject => subjectFrom(JSON.stringify(messages))
+export const historyOf = (messages: readonly object[]): History => subjectFrom(JSON.stringify(messages))
 
 /** The same of a JSON array as a client spelt it. */
 export function subjectFrom(
   body: string,
   counter: TokenCounter = thirds,
   standIns: ReadonlySet<number> = new Set(),
-): Subject {
+): History {
   const source = sourceOf(body)
-  const read = finish(
+  const read = runAtOnce(
     readMessages(entriesOf(source), source, 'test', createFactsReader(digest, { entriesMax: REREAD_MAX })),
   )
   if (read === null) throw new Error('the test made messages that cannot be read')
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
   const textSizes = read.map((message) => {
-    const tokens = finish(messageTokens(parseMessage(source, message), factsOfText(message), counter, ''))
-    const unread = finish(unreadTokens(source, message, counter.countSteps))
+    const tokens = runAtOnce(messageTokens(parseMessage(source, message), factsOfText(message), counter, ''))
+    const unread = runAtOnce(unreadTokens(source, message, counter.countSteps))
     return unread.reduce((sum, size) => sum + size, tokens)
   })
   const bound = read.map((message, index) => {
     const text = { ...message, facts: factsOfText(message) }
-    return finish(boundTokens({ source, dialect: chatCompletions }, text, textSizes[index] ?? 0, counter, ''))
+    return runAtOnce(
+      boundTokens({ source, dialect: chatCompletions }, text, textSizes[index] ?? 0, counter, ''),
+    )
   })
-  const structure = finish(structureOf(read, standIns))
+  const structure = runAtOnce(structureOf(read, standIns))
   const grewFrom = null
   const own = {
     dialect: chatCompletions,
@@ -72,8 +74,8 @@ export function subjectFrom(
   }
   return {
     ...own,
-    references: finish(referencesIn({ ...own, countSteps: counter.countSteps })),
-    kept: finish(keptPassages({ ...own, countSteps: counter.countSteps })),
+    references: runAtOnce(referencesIn({ ...own, countSteps: counter.countSteps })),
+    kept: runAtOnce(keptPassages({ ...own, countSteps: counter.countSteps })),
     sizes: textSizes.map((tokens, index) => mediaSizes(index).reduce((sum, size) => sum + size, tokens)),
     mediaSizes,
     boundTokens: (index) => bound[index] ?? 0,
@@ -92,11 +94,11 @@ export const policyOf = (profile: object = {}): Policy => profileSchema.parse({ 
 const figures = { trigger: 0.75, target: 0.5, keep: { recent_messages: 10 }, recap: { max_tokens: 1024 } }
 
 /** The messages of a view as JSON texts, as the upstream receives them. */
-export const viewTexts = (subject: Subject, view: View): string[] =>
+export const viewTexts = (history: History, view: View): string[] =>
   view.messages.map(({ item }) => {
     if (item.kind === 'made') return item.json
-    const message = subject.messages[item.index]
-    return message === undefined ? '' : subject.source.text(message.start, message.end)
+    const message = history.messages[item.index]
+    return message === undefined ? '' : history.source.text(message.start, message.end)
   })
 
 export type Split = ReturnType<typeof splitReplies>
@@ -106,7 +108,7 @@ export type Split = ReturnType<typeof splitReplies>
  * one by one; sizes are those of the whole. `placeOf` says where each message of the whole begins, and the last one ends.
  */
 export function splitReplies(conversation: readonly TestMessage[]) {
-  const whole = subjectOf(conversation)
+  const whole = historyOf(conversation)
   const pieces: TestMessage[] = []
   const bound = new Set<number>()
   const placeOf: number[] = []
@@ -117,7 +119,7 @@ export function splitReplies(conversation: readonly TestMessage[]) {
     pieces.push(...own)
   }
   placeOf.push(pieces.length)
-  const read = subjectOf(pieces)
+  const read = historyOf(pieces)
   const messages = read.messages.map((message, index) => ({
     ...message,
     facts: { ...message.facts, joinsNext: bound.has(index) },
@@ -127,7 +129,7 @@ export function splitReplies(conversation: readonly TestMessage[]) {
     const more = (whole.sizes[index] ?? 0) - own.reduce((sum, size) => sum + size, 0)
     return own.map((size, at) => (at === own.length - 1 ? size + more : size))
   })
-  return { subject: { ...read, messages, structure: finish(structureOf(messages)), sizes }, placeOf }
+  return { history: { ...read, messages, structure: runAtOnce(structureOf(messages)), sizes }, placeOf }
 }
 
 /**
@@ -137,7 +139,7 @@ export function splitReplies(conversation: readonly TestMessage[]) {
 export function repairedOf(conversation: readonly object[] | string) {
   const body = typeof conversation === 'string' ? conversation : JSON.stringify(conversation)
   const { source, messages } = subjectFrom(body)
-  const found = finish(chatCompletions.rules.repair(source, messages))
+  const found = runAtOnce(chatCompletions.rules.repair(source, messages))
   const items = found?.items ?? messages.map((_, index) => ({ kind: 'kept', index }) as const)
   const textOf = (index: number): string => {
     const message = messages[index]

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseMessage, readFacts } from '../support/chat-completions.ts'
 import type { Media } from '../../src/conversation/message.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
 import { messageTokens } from '../../src/tokens/message-tokens.ts'
@@ -24,10 +24,12 @@ const formats = {
 function tokensOf(part: object, model: string, counter: TokenCounter = silent): number {
   const body = sourceOf(JSON.stringify([{ role: 'user', content: [part] }]))
   const [entry] = entriesOf(body)
-  const facts = entry === undefined ? null : finish(readFacts(body, entry))
+  const facts = entry === undefined ? null : runAtOnce(readFacts(body, entry))
   if (entry === undefined || facts === null) throw new Error('the message was not read')
   const frameTokens = 4
-  return finish(messageTokens(parseMessage(body, { ...entry, facts }), facts, counter, model)) - frameTokens
+  return (
+    runAtOnce(messageTokens(parseMessage(body, { ...entry, facts }), facts, counter, model)) - frameTokens
+  )
 }
 
 /** Counts nothing: no text stands beside the image. */

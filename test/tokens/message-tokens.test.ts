@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
@@ -34,7 +34,7 @@ const photo: Media = {
 
 function tokensOf(parsed: Partial<ParsedMessage>, facts: Partial<MessageFacts> = {}): number {
   const message = { text: '', calls: [], uncut: '', besides: '', opaqueCharacters: 0, ...parsed }
-  return finish(messageTokens(message, { ...plain, ...facts }, counter, 'gpt-4o'))
+  return runAtOnce(messageTokens(message, { ...plain, ...facts }, counter, 'gpt-4o'))
 }
 
 test('a message costs its text and four more', () => {
@@ -86,7 +86,7 @@ test.each([
   '%s: OpenAI counted %d for a round of calls; here it is not far from that',
   async (model, recorded, calls) => {
     const { count, countSteps } = await loadCounter(encodingFor(model))
-    const frame = finish(frameTokens({ name: null, callNames: calls.map(([name]) => name) }, countSteps))
+    const frame = runAtOnce(frameTokens({ name: null, callNames: calls.map(([name]) => name) }, countSteps))
     const tokens = calls.reduce(
       (sum, [, given, answer]) => sum + count(given) + textTokens(answer, count),
       frame,
@@ -104,12 +104,12 @@ test('thoughts and refusals cost their text, and what is encrypted a token for f
   expect(tokensOf({ text: 'Done.', uncut })).toBe(4 + counter.count('Done.') + counter.count(uncut))
   expect(tokensOf({ opaqueCharacters: 4_001 })).toBe(4 + 751)
   const sealed = { uncut, opaqueCharacters: 30 }
-  expect(4 + finish(uncutTokens(sealed, counter.countSteps))).toBe(tokensOf(sealed))
+  expect(4 + runAtOnce(uncutTokens(sealed, counter.countSteps))).toBe(tokensOf(sealed))
 })
 
 test('the frame is what is left of a message without text, arguments and thoughts', () => {
   const facts = { name: 'bob', callNames: ['search', ''] }
-  expect(finish(frameTokens({ ...plain, ...facts }, counter.countSteps))).toBe(tokensOf({}, facts))
+  expect(runAtOnce(frameTokens({ ...plain, ...facts }, counter.countSteps))).toBe(tokensOf({}, facts))
 })
 
 test('a text of our own weighs what it weighs as a message', () => {

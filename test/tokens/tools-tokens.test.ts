@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { finish } from '../../src/json/source.ts'
+import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/families.ts'
 import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
@@ -20,7 +20,7 @@ const tool = { type: 'function', function: weather }
 const withMargin = (tokens: number): number => tokens + Math.ceil(tokens * 0.1)
 
 const tokensOf = async (tools: unknown, model: string): Promise<number> =>
-  finish(toolsTokens(tools, await loadCounter(encodingFor(model)), model))
+  runAtOnce(toolsTokens(tools, await loadCounter(encodingFor(model)), model))
 
 test.each([undefined, null, []])('no tools (%j) cost nothing, with any model', async (tools) => {
   for (const model of ['gpt-4o', 'claude-opus-5', 'llama-3.3-70b', 'm'])
@@ -223,7 +223,7 @@ describe.each(['gpt-4o', 'claude-opus-5', 'a-model-nobody-knows'])('with %s', (m
     const eithers: unknown = JSON.parse('{"anyOf":['.repeat(deepness) + ']}'.repeat(deepness))
     for (const deep of [lists, objects, eithers, object({ x: eithers }), object({ x: objects })]) {
       expect(await tokensOf([{ name: 'deep', parameters: deep }], model)).toBeGreaterThan(3)
-      expect(finish(schemaTokens(format('deep', { deep }), counter, model))).toBeGreaterThan(3)
+      expect(runAtOnce(schemaTokens(format('deep', { deep }), counter, model))).toBeGreaterThan(3)
     }
   })
 
@@ -267,16 +267,16 @@ describe('a response format', () => {
     [37, format('CityLocation', city, 'A town and its land.')],
     [106, format('final_result', either)],
   ])('costs %d with gpt-4o', (tokens, responseFormat) => {
-    expect(finish(schemaTokens(responseFormat, counter, 'gpt-4o'))).toBe(tokens)
+    expect(runAtOnce(schemaTokens(responseFormat, counter, 'gpt-4o'))).toBe(tokens)
   })
 
   test('costs something only where it carries a schema', () => {
     for (const model of ['gpt-4o', 'claude-opus-5']) {
-      expect(finish(schemaTokens(undefined, counter, model))).toBe(0)
-      expect(finish(schemaTokens({ type: 'json_object' }, counter, model))).toBe(0)
-      expect(finish(schemaTokens({ type: 'json_schema' }, counter, model))).toBeGreaterThan(0)
+      expect(runAtOnce(schemaTokens(undefined, counter, model))).toBe(0)
+      expect(runAtOnce(schemaTokens({ type: 'json_object' }, counter, model))).toBe(0)
+      expect(runAtOnce(schemaTokens({ type: 'json_schema' }, counter, model))).toBeGreaterThan(0)
     }
-    expect(finish(schemaTokens(format('place', city), counter, 'claude-opus-5'))).toBeGreaterThan(
+    expect(runAtOnce(schemaTokens(format('place', city), counter, 'claude-opus-5'))).toBeGreaterThan(
       counter.count(JSON.stringify(city)),
     )
   })
@@ -284,8 +284,8 @@ describe('a response format', () => {
   test('a property that bears a keyword as its name is shown', () => {
     const named = format('f', object({ required: text, additionalProperties: text }))
     const bare = format('f', object({ a: text }))
-    expect(finish(schemaTokens(named, counter, 'gpt-4o'))).toBeGreaterThan(
-      finish(schemaTokens(bare, counter, 'gpt-4o')) + 5,
+    expect(runAtOnce(schemaTokens(named, counter, 'gpt-4o'))).toBeGreaterThan(
+      runAtOnce(schemaTokens(bare, counter, 'gpt-4o')) + 5,
     )
   })
 })

@@ -1,5 +1,5 @@
 import type { Chat, UnreadReason } from '../../pipeline/request.ts'
-import { HOW_TO_SEND_ALL } from '../words.ts'
+import { HOW_TO_SEND_ALL } from '../told-words.ts'
 import { dialects } from '../../formats/formats.ts'
 import { createFactsReader } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'

@@ -5,7 +5,7 @@ import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'
 import type { Message, Role } from '../../conversation/message.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 
@@ -27,7 +27,7 @@ export type TokensByCategory = {
 }
 
 /** The tokens of what came. */
-export function tallyReceived(chat: Chat, counts: ConversationTokens): Steps<TokensByCategory> {
+export function tallyReceived(chat: Chat, counts: ConversationTokens): Pausable<TokensByCategory> {
   return tally(chat, counts, (_, index) => {
     const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
     return { tokens, media, summary: 0, isSummary: false }
@@ -40,7 +40,7 @@ export function tallySent(
   view: View,
   counts: ConversationTokens,
   model: string,
-): Steps<TokensByCategory> {
+): Pausable<TokensByCategory> {
   return tally(sent, counts, ({ facts }, index) => {
     const { tokens = 0, joined = [], how = 'kept' } = view.messages[index] ?? {}
     return {
@@ -65,11 +65,11 @@ type Sizes = {
 
 function* tally(
   chat: Chat,
-  { toolsTokens, aroundTokens, subject }: ConversationTokens,
+  { toolsTokens, aroundTokens, history }: ConversationTokens,
   sizesOf: (message: Message, index: number) => Sizes,
-): Steps<TokensByCategory> {
+): Pausable<TokensByCategory> {
   // What stands around the messages: tools, what is said as the operator's beside them, what primes the reply.
-  const leading = sumOf(subject.sizes, 0, subject.structure.systemCount)
+  const leading = sumOf(history.sizes, 0, history.structure.systemCount)
   const sums = {
     system: aroundTokens - toolsTokens - PRIMING_TOKENS - leading,
     tools: toolsTokens,

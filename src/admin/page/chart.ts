@@ -1,5 +1,5 @@
 import type { UsageRow } from '../../telemetry/journal/rows.ts'
-import { compactionReason } from '../words.ts'
+import { compactionReason } from '../told-words.ts'
 import { boundedFigure, clock, figure, html, type HtmlEscapedString, plural, shortFigure } from './markup.ts'
 
 export type ChartOptions = {

@@ -9,7 +9,7 @@ import {
   gauge,
   observedWords,
   requestState,
-} from './conversation-list.ts'
+} from './conversation-table.ts'
 import { eventTable } from './event-table.ts'
 import {
   agoElement,
@@ -28,8 +28,8 @@ import {
   table,
   unknownFigure,
 } from './markup.ts'
-import { compactionReason, requestLine, windowWords } from '../words.ts'
-import { layout, type PageSetting } from './layout.ts'
+import { compactionReason, requestLine, windowWords } from '../told-words.ts'
+import { layout, type PageSetting } from './page-frame.ts'
 import { messageList } from './message-list.ts'
 import type { UsageRow } from '../../telemetry/journal/rows.ts'
 

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { JournalEvent } from '../../telemetry/journal/rows.ts'
-import { compactionReason, compactionWords, isTreatedName, lessons, treatedInDetails } from '../words.ts'
-import { conversationLink } from './conversation-list.ts'
+import { compactionReason, compactionWords, isTreatedName, lessons, treatedInDetails } from '../told-words.ts'
+import { conversationLink } from './conversation-table.ts'
 import {
   clock,
   type Column,

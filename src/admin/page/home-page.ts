@@ -2,9 +2,9 @@ import type { ConversationCard } from '../../telemetry/conversations/conversatio
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { ModelCard } from '../model-cards.ts'
 import type { Totals, UnreadCard } from '../../telemetry/conversations/totals.ts'
-import { clientName, conversationList, conversationName, requestState } from './conversation-list.ts'
+import { clientName, conversationList, conversationName, requestState } from './conversation-table.ts'
 import { eventTable } from './event-table.ts'
-import { layout, type PageSetting } from './layout.ts'
+import { layout, type PageSetting } from './page-frame.ts'
 import {
   agoElement,
   figure,
@@ -18,7 +18,7 @@ import {
   table,
 } from './markup.ts'
 import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
-import { sendAllShortly, windowWords } from '../words.ts'
+import { sendAllShortly, windowWords } from '../told-words.ts'
 
 export type HomePageOptions = PageSetting &
   Omit<HeadlineOptions, 'statefulDialect'> & {

@@ -2,8 +2,8 @@ import type { ShownMessage } from '../../telemetry/conversations/held-content.ts
 import type { EntryName } from '../../formats/contract.ts'
 import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
-import { pinWords } from '../words.ts'
-import type { MessageTreatment } from '../../compaction/report.ts'
+import { pinWords } from '../told-words.ts'
+import type { MessageTreatment } from '../../compaction/outline.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {

@@ -1,7 +1,7 @@
 import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
 import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
-import { compactionWords } from '../words.ts'
+import { compactionWords } from '../told-words.ts'
 import {
   messageLine,
   messageName,

@@ -1,4 +1,4 @@
-import type { Explain, ExplainOptions, Explanation } from '../../admin/explain/explain.ts'
+import type { Explain, ExplainOptions, Explanation } from '../../admin/explain/explanation.ts'
 import { readAsked, readingOnce } from '../../admin/explain/read-asked.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
 import { spliceMessages } from '../../json/splice.ts'

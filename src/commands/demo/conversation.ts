@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatCall } from './wire.ts'
+import type { AssistantMessage, ChatCall } from './client-wire.ts'
 import { runTool, toolCall, tools } from './tools.ts'
 
 /** One request of the conversation, with what comes before and after it. */

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import type { AssistantMessage, Wire } from './wire.ts'
+import type { AssistantMessage, Wire } from './client-wire.ts'
 
 export type DemoUpstreamOptions = {
   readonly wire: Wire

@@ -1,10 +1,10 @@
-import { type ChatClient, ChatError, type ChatTarget, openChatClient } from './chat-client.ts'
+import { type ChatClient, ChatError, type ChatTarget, openChatClient } from './http-client.ts'
 import { type Fact, facts, scriptedConversation, type ScriptedConversation } from './conversation.ts'
 import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
-import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './drawing.ts'
+import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './demo-drawing.ts'
 import { grouped } from '../../telemetry/log/lines.ts'
 import { type DialectName, wires } from './wires.ts'
-import type { ChatMessage } from './wire.ts'
+import type { ChatMessage } from './client-wire.ts'
 import { runTool } from './tools.ts'
 
 export type DemoOptions = Output & {

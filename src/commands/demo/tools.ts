@@ -1,4 +1,4 @@
-import type { ChatCall } from './wire.ts'
+import type { ChatCall } from './client-wire.ts'
 import { type Dice, openDice, seedOf } from './dice.ts'
 
 /** The tools that the demo's agent has. */

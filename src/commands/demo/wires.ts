@@ -1,7 +1,7 @@
-import type { Wire } from './wire.ts'
-import { chatWire } from './wires/chat-completions.ts'
-import { messagesWire } from './wires/messages.ts'
-import { responsesWire } from './wires/responses.ts'
+import type { Wire } from './client-wire.ts'
+import { chatWire } from './wires/chat-client.ts'
+import { messagesWire } from './wires/messages-client.ts'
+import { responsesWire } from './wires/responses-client.ts'
 
 /** The dialects that the demo speaks. */
 export const wires = {

@@ -1,15 +1,15 @@
 import type { Message, ParsedMessage } from '../../conversation/message.ts'
-import type { Source, Steps } from '../../json/source.ts'
+import type { Source, Pausable } from '../../json/source.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
 import { readable, type Readable, restored } from '../../formats/readable.ts'
-import type { Subject } from './subject.ts'
+import type { History } from './history.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 
 /** A message parsed, with a pause behind a long one: of short ones hundreds are read within a millisecond. */
 export function* readMessage(
-  { source, dialect }: Pick<Subject, 'source' | 'dialect'>,
+  { source, dialect }: Pick<History, 'source' | 'dialect'>,
   message: Message,
-): Steps<ParsedMessage> {
+): Pausable<ParsedMessage> {
   if (message.facts.unread !== undefined) {
     // Made here, and found again when it is parsed.
     readable(source, message)
@@ -25,13 +25,13 @@ export type MessageForm = Readable & { readonly parsed: ParsedMessage }
 
 /** A message as it is edited; `isUnbound`: without the thoughts in it that only hold for the conversation they were made in. */
 export function* readForm(
-  subject: Pick<Subject, 'source' | 'dialect'>,
+  history: Pick<History, 'source' | 'dialect'>,
   message: Message,
   isUnbound: boolean,
-): Steps<MessageForm> {
-  const { source, dialect } = subject
+): Pausable<MessageForm> {
+  const { source, dialect } = history
   if (!isUnbound) {
-    const parsed = yield* readMessage(subject, message)
+    const parsed = yield* readMessage(history, message)
     return { ...readable(source, message), parsed }
   }
   const whole = readable(source, message)
@@ -50,7 +50,7 @@ export function textOfForm({ source, message }: Readable): string {
 }
 
 /** The same with what is not read of the message that it is a form of. */
-export function* wholeText(source: Source, message: Message, form: Readable): Steps<string> {
+export function* wholeText(source: Source, message: Message, form: Readable): Pausable<string> {
   return (yield* restored(source, message, textOfForm(form))).json
 }
 
@@ -58,7 +58,7 @@ export function* wholeText(source: Source, message: Message, form: Readable): St
  * The arguments of a call as one would read them: each text with its own line breaks, behind its key. `what-stays`: without
  * what it has replaced by something new.
  */
-export function* argumentLines(argumentsText: string, of: 'all' | 'what-stays' = 'all'): Steps<string> {
+export function* argumentLines(argumentsText: string, of: 'all' | 'what-stays' = 'all'): Pausable<string> {
   if (argumentsText.length > PARSED_CHARS_MAX) return argumentsText
   const value = parseJsonText(argumentsText)
   if (!isJsonObject(value)) return argumentsText
@@ -101,7 +101,7 @@ const VALUES_PER_STEP = 64
 const isOld = /^old/i
 const isNew = /^new/i
 
-function* addLines(fields: JsonObject, depth: number, lines: string[]): Steps<void> {
+function* addLines(fields: JsonObject, depth: number, lines: string[]): Pausable<void> {
   for (const [key, field] of Object.entries(fields)) {
     for (const value of Array.isArray(field) ? (field as readonly unknown[]) : [field]) {
       if (typeof value === 'string') lines.push(`${key}:${value.includes('\n') ? '\n' : ' '}${value}`)

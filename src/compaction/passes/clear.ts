@@ -1,9 +1,9 @@
 import { matchesGlob } from '../../profiles/glob.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { supersededIn } from '../history/calls/superseded.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import { lookedAt } from '../history/read-message.ts'
-import { type Rounds, type Subject, toolNameOf } from '../history/subject.ts'
+import { type Rounds, type History, toolNameOf } from '../history/history.ts'
 import { isUnguessable, wordsIn } from '../history/things.ts'
 
 // Clearing: a tool result becomes a short placeholder. A compaction clears as many results as it takes to come down to its
@@ -30,21 +30,21 @@ export type Clearable = {
  * sooner whose file a later one tells of. `tokensAt`: what a result takes now; 0 where it is cleared already.
  */
 export function* clearableResults(
-  subject: Subject,
+  history: History,
   exceptTools: readonly string[],
   { start, end, point }: { readonly start: number; readonly end: number; readonly point: number },
-  tokensAt: (index: number) => Steps<number>,
-): Steps<readonly Clearable[]> {
-  const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(subject)
+  tokensAt: (index: number) => Pausable<number>,
+): Pausable<readonly Clearable[]> {
+  const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(history)
   const found: Clearable[] = []
   const ages = new Map<number, number>()
   let age = 0
   for (let index = point - 1; index >= start; index -= 1) {
-    const facts = subject.messages[index]?.facts
+    const facts = history.messages[index]?.facts
     if (facts?.opensReply === true) age += 1
     if (facts?.role !== 'tool') continue
     ages.set(index, age)
-    if (index >= end || !mayBeCleared(subject, exceptTools, index)) continue
+    if (index >= end || !mayBeCleared(history, exceptTools, index)) continue
     const tokens = yield* tokensAt(index)
     if (tokens < CLEARED_TOKENS_MIN) continue
     const isSuperseded = isStale(index, point) || isRepeated(index, point)
@@ -76,7 +76,7 @@ export function clearedText(
  * The whole paths, addresses and ids that a result names, the first and the last of them: no later step can guess them. A line of
  * names in the place of a small result would be most of what it was.
  */
-export function* unguessableNames(text: string, sizeTokens: number): Steps<readonly string[]> {
+export function* unguessableNames(text: string, sizeTokens: number): Pausable<readonly string[]> {
   const most = Math.min(NAMES_MAX, Math.floor(sizeTokens / TOKENS_PER_NAME))
   if (most === 0) return []
   const names = new Set<string>()

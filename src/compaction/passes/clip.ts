@@ -1,8 +1,8 @@
 import { scanObject, skipWhitespace } from '../../json/json-scan.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { waterLevel } from '../../conversation/water-level.ts'
 import { numberInMark } from '../history/message-numbers.ts'
-import type { CountSteps } from '../history/subject.ts'
+import type { CountSteps } from '../history/history.ts'
 
 /** The share of a clipped text that its head takes … */
 const HEAD_SHARE = 0.5
@@ -31,7 +31,7 @@ export function* clipText(
   tokensMax: number,
   countSteps: CountSteps,
   { wholeTokens = sizeTokens, number = null }: ClipMark = {},
-): Steps<string> {
+): Pausable<string> {
   if (sizeTokens <= tokensMax) return text
   const mark = ` [clipped: ${wholeTokens} tokens in all${numberInMark(number)}] `
   const room = tokensMax - (yield* countSteps(mark))
@@ -73,7 +73,7 @@ export function* clipArguments(
   tokensMax: number,
   countSteps: CountSteps,
   mark: Pick<ClipMark, 'number'> = {},
-): Steps<string> {
+): Pausable<string> {
   if (sizeTokens <= tokensMax) return argumentsText
   for (const share of [1, 0.6, 0.3]) {
     const fields = yield* clippedFields(argumentsText, Math.floor(tokensMax * share), countSteps, mark)
@@ -161,7 +161,7 @@ function* clippedFields(
   tokensMax: number,
   countSteps: CountSteps,
   mark: ClipMark,
-): Steps<string | null> {
+): Pausable<string | null> {
   const fields = fieldsOf(argumentsText)
   if (fields === null) return null
   yield

@@ -1,9 +1,9 @@
 import { waterLevel } from '../../conversation/water-level.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import type { Clip, Fold } from '../compaction.ts'
 import { editsOf, NO_EDITS } from '../edits.ts'
 import { sum } from '../history/size-sums.ts'
-import { isSystem } from '../history/subject.ts'
+import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { countedDraft, type Draft, type Frame } from './frame.ts'
@@ -18,9 +18,9 @@ import { isPinned } from './parts.ts'
  * messages are never touched; nor is a newest user message whose text exceeds the room by itself, unless the profile
  * says so.
  */
-export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
+export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const { counts, options, pins, parts, shares, fittingTokens } = frame
-  const { subject, policy } = counts
+  const { history, policy } = counts
   const { budgetTokens, aroundTokens } = options.room
   const { fold } = begun
   const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
@@ -34,9 +34,9 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
   const task = pins.task === newestUser ? -1 : pins.task
   const round: number[] = []
   for (let index = parts.newestFrom; index < options.point; index += 1)
-    if (!isPinned(pins, index) && !isSystem(subject, index)) round.push(index)
+    if (!isPinned(pins, index) && !isSystem(history, index)) round.push(index)
   yield
-  const loadedTokens = newestUser === -1 ? 0 : sum(subject.mediaSizes(newestUser))
+  const loadedTokens = newestUser === -1 ? 0 : sum(history.mediaSizes(newestUser))
   const isUserFixed =
     parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !policy.clip.newest_user
 
@@ -98,7 +98,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Steps<Draft> {
  * The draft with the parts cut down to their share that take more: task and latest user message, and if the newest messages do
  * not come to their share because what lies before them is too large to stay whole, head and tail of that.
  */
-export function* cutToShares(frame: Frame, draft: Draft): Steps<Draft> {
+export function* cutToShares(frame: Frame, draft: Draft): Pausable<Draft> {
   const cut = yield* withCutUnit(frame, draft)
   return yield* countedDraft(frame, { ...cut, clips: [...cut.clips, ...pinnedClips(frame)] })
 }
@@ -107,7 +107,7 @@ export function* cutToShares(frame: Frame, draft: Draft): Steps<Draft> {
  * The same, where a compaction ends so far below its aim: task and latest user message get what is left, in this order. A
  * little that is left is left, so that they keep their bytes from one compaction to the next.
  */
-export function* withSpare(frame: Frame, draft: Draft, spareTokens: number): Steps<Draft> {
+export function* withSpare(frame: Frame, draft: Draft, spareTokens: number): Pausable<Draft> {
   const { pins, parts, roomTokens } = frame
   if (spareTokens < roomTokens * SHARE.spare) return yield* countedDraft(frame, draft)
   let left = spareTokens
@@ -126,17 +126,17 @@ export function* withSpare(frame: Frame, draft: Draft, spareTokens: number): Ste
 // --- internal ---
 
 /** One means of making a view smaller. */
-type Step = (draft: Draft) => Steps<Draft>
+type Step = (draft: Draft) => Pausable<Draft>
 
 /** The steps one after the other, as long as the view is too large. */
-function* until(goalTokens: number, begun: Draft, steps: readonly Step[]): Steps<Draft> {
+function* until(goalTokens: number, begun: Draft, steps: readonly Step[]): Pausable<Draft> {
   let draft = begun
   for (const step of steps) if (draft.tokens > goalTokens) draft = yield* step(draft)
   return draft
 }
 
 /** The clips that leave of the unit before the newest messages what their share has room for; the draft as it is if none do. */
-function* withCutUnit(frame: Frame, draft: Draft): Steps<Draft> {
+function* withCutUnit(frame: Frame, draft: Draft): Pausable<Draft> {
   const { counts, recentFrom, cutUnit: unit, pins } = frame
   const uncut = { ...draft, protectedFrom: recentFrom }
   if (unit === null) return uncut
@@ -145,13 +145,13 @@ function* withCutUnit(frame: Frame, draft: Draft): Steps<Draft> {
   const excessTokens = (yield* tokensOf(counts, draft, group)) - unit.tokensMax
   const cut = { ...draft, protectedFrom: unit.from }
   if (excessTokens <= 0) return cut
-  const cuttable = group.filter((index) => !isSystem(counts.subject, index))
+  const cuttable = group.filter((index) => !isSystem(counts.history, index))
   const clips = yield* clipGroup(counts, draft, cuttable, excessTokens, CUT_TO_TOKENS.headAndTail)
   return (yield* tokensOf(counts, { ...cut, clips }, group)) <= unit.tokensMax ? { ...cut, clips } : uncut
 }
 
 /** What these messages take together under a draft. */
-function* tokensOf({ editedTokens }: TokenCounts, draft: Draft, group: Iterable<number>): Steps<number> {
+function* tokensOf({ editedTokens }: TokenCounts, draft: Draft, group: Iterable<number>): Pausable<number> {
   const edits = editsOf(draft)
   let tokens = 0
   for (const index of group) tokens += yield* editedTokens(index, index + 1, edits)
@@ -188,7 +188,7 @@ function* clipGroup(
   group: readonly number[],
   excessTokens: number,
   floorTokens: number,
-): Steps<readonly Clip[]> {
+): Pausable<readonly Clip[]> {
   const clips = new Map(draft.clips.map((clip) => [clip.index, clip]))
   const edits = { ...editsOf(draft), clips }
   yield
@@ -239,7 +239,7 @@ function* shortened(
   indexes: readonly number[],
   toTokens: number,
   floorTokens: number,
-): Steps<Draft> {
+): Pausable<Draft> {
   const { counts, fittingTokens } = frame
   const group = indexes.filter((index) => index !== -1)
   if (group.length === 0) return draft
@@ -252,17 +252,17 @@ function* shortened(
 }
 
 /** A user message without its media, the first of them first, as long as it takes more than `toTokens`. */
-function* unloaded(frame: Frame, begun: Draft, index: number, toTokens: number): Steps<Draft> {
-  const { subject } = frame.counts
-  const mediaSizes = index === -1 ? [] : subject.mediaSizes(index)
+function* unloaded(frame: Frame, begun: Draft, index: number, toTokens: number): Pausable<Draft> {
+  const { history } = frame.counts
+  const mediaSizes = index === -1 ? [] : history.mediaSizes(index)
   const others = begun.clips.filter((each) => each.index !== index)
-  const without = (count: number): Steps<Draft> => {
+  const without = (count: number): Pausable<Draft> => {
     const clip = { kind: 'media', index, mediaKept: mediaSizes.length - count } as const
     return countedDraft(frame, { ...begun, clips: [...others, clip] })
   }
   // No more than bring it down to its share, and of these the fewest that are enough: there may be thousands.
   let most = 0
-  for (let size = subject.sizes[index] ?? 0; size > toTokens && most < mediaSizes.length; most += 1)
+  for (let size = history.sizes[index] ?? 0; size > toTokens && most < mediaSizes.length; most += 1)
     size -= mediaSizes[most] ?? 0
   if (most === 0) return begun
   let draft = yield* without(most)
@@ -279,7 +279,7 @@ function* unloaded(frame: Frame, begun: Draft, index: number, toTokens: number):
  * The same with a shorter recap, no shorter than needed and than what it keeps. Summaries that stand beside it were
  * written for what is folded, and stay.
  */
-function* withLessRecap(frame: Frame, begun: Draft): Steps<Draft> {
+function* withLessRecap(frame: Frame, begun: Draft): Pausable<Draft> {
   const { fold } = begun
   if (fold === null || fold.summaries.length > 0) return begun
   const recapTokens = fold.beforeTokensMax + fold.afterTokensMax
@@ -293,17 +293,17 @@ function* withLessRecap(frame: Frame, begun: Draft): Steps<Draft> {
 }
 
 /** The same fold with nothing but recaps of so many tokens. */
-function* withBareRecap(frame: Frame, draft: Draft, recapTokens: number): Steps<Draft> {
+function* withBareRecap(frame: Frame, draft: Draft, recapTokens: number): Pausable<Draft> {
   if (draft.fold === null) return draft
   const { frontier, kept } = draft.fold
   return yield* countedDraft(frame, { ...draft, fold: bareFold(frame, frontier, kept, recapTokens) })
 }
 
 /** All messages before the newest round folded, if the template takes that and the view is smaller then, with as short a recap. */
-function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Draft> {
+function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Pausable<Draft> {
   const { counts, options, pins, parts, shares } = frame
   const frontier = parts.newestFrom
-  if (options.strict && templateFits(counts.subject, options.point)[frontier] === 'badly') return begun
+  if (options.strict && templateFits(counts.history, options.point)[frontier] === 'badly') return begun
   if (frontier <= (begun.fold?.frontier ?? -1)) return yield* withLessRecap(frame, begun)
   const isSplit = isLatestPassed(pins, frontier)
   const half = Math.floor(shares.recapMin / 2)
@@ -321,7 +321,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Steps<Dr
 }
 
 /** Everything but the pinned messages folded, the newest round included, with as much of a recap as fits. */
-function* foldedWhole(frame: Frame, begun: Draft): Steps<Draft> {
+function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const { counts, options, pins, fittingTokens } = frame
   const fold = bareFold(frame, options.point, [], 0)
   const restated = new Set(fold.restated)

@@ -1,5 +1,5 @@
 import { countBelow } from '../../conversation/structure.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
 import { clearableResults } from '../passes/clear.ts'
 import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'
@@ -14,7 +14,7 @@ export function* editedByWorth(
   begun: Draft,
   aimTokens: number,
   keptResults: number,
-): Steps<Draft> {
+): Pausable<Draft> {
   const keptFrom = keptResultsFrom(frame, keptResults)
   const clearedUpTo = Math.min(begun.protectedFrom, keptFrom)
   const rendered = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
@@ -34,7 +34,7 @@ export function* editedEnough(
   edited: Draft,
   aimTokens: number,
   halfWayTokens: number,
-): Steps<Draft | null> {
+): Pausable<Draft | null> {
   const { triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
   const roomyTokens = Math.min(halfWayTokens, triggerTokens - (nextRoundTokens ?? 0))
   const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
@@ -51,7 +51,7 @@ export function* editedEnough(
 }
 
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
-export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Steps<Draft> {
+export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Pausable<Draft> {
   const { counts, before } = frame
   const goalTokens = goalOf(frame, counts.policy.clear.at, aimTokens)
   const earlier = new Set<number>(before.cleared)
@@ -73,21 +73,21 @@ export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Steps<D
 const SOON_ROUNDS = 8
 
 function isSoonAfter({ counts, options, before }: Frame): boolean {
-  const { requestPoints: points } = counts.subject.structure
+  const { requestPoints: points } = counts.history.structure
   const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
   return before.point > 0 && roundsApart < SOON_ROUNDS
 }
 
 /** How many results a profile keeps by their number, of those that there are. */
 function keptResultsMost({ counts, options }: Frame): number {
-  const before = counts.subject.messages.slice(0, options.point)
+  const before = counts.history.messages.slice(0, options.point)
   const results = before.filter(({ facts }) => facts.role === 'tool')
   return Math.min(counts.policy.clear.keep_results, results.length)
 }
 
 /** Where the newest so many results begin. */
 function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
-  const { messages } = counts.subject
+  const { messages } = counts.history
   let left = options.smallest ? 0 : keptResults
   let from = options.point
   for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
@@ -104,7 +104,7 @@ function goalOf(frame: Frame, at: number | null, aimTokens: number): number {
 }
 
 function startOf({ counts }: Frame, { fold }: Draft): number {
-  return fold?.frontier ?? counts.subject.structure.systemCount
+  return fold?.frontier ?? counts.history.structure.systemCount
 }
 
 /** A pass over the oldest messages first, as far as it has to reach and no further than `end`. */
@@ -114,7 +114,7 @@ function* editedUpTo(
   pass: 'render' | 'preview',
   aimTokens: number,
   end: number,
-): Steps<Draft> {
+): Pausable<Draft> {
   const settings = frame.counts.policy[pass]
   if (('enabled' in settings && !settings.enabled) || !runs(frame, settings.at)) return begun
   const goalTokens = goalOf(frame, settings.at, aimTokens)
@@ -134,7 +134,7 @@ function* cleared(
   aimTokens: number,
   which: 'superseded' | 'any',
   end: number,
-): Steps<Draft> {
+): Pausable<Draft> {
   const { counts, options } = frame
   const { clear } = counts.policy
   if (!clear.enabled || !runs(frame, clear.at)) return begun
@@ -143,11 +143,11 @@ function* cleared(
   const gone = new Set(begun.cleared)
   const edits = { ...editsOf(begun), cleared: gone }
   const among = { start: startOf(frame, begun), end, point: options.point }
-  const tokensAt = function* tokensAt(index: number): Steps<number> {
+  const tokensAt = function* tokensAt(index: number): Pausable<number> {
     return gone.has(index) ? 0 : yield* counts.editedTokens(index, index + 1, edits)
   }
   let { tokens } = begun
-  for (const result of yield* clearableResults(counts.subject, clear.except_tools, among, tokensAt)) {
+  for (const result of yield* clearableResults(counts.history, clear.except_tools, among, tokensAt)) {
     if (which === 'superseded' && !result.isSuperseded) continue
     if (tokens <= goalTokens) break
     tokens += yield* tokensMore(frame, edits, result.index, () => gone.add(result.index))
@@ -161,9 +161,9 @@ function* tokensMore(
   edits: Edits,
   index: number,
   change: () => unknown,
-): Steps<number> {
-  const own = (): Steps<number> => counts.editedTokens(index, index + 1, edits)
-  const following = (): Steps<number> => counts.followingTokens(index, options.point, edits)
+): Pausable<number> {
+  const own = (): Pausable<number> => counts.editedTokens(index, index + 1, edits)
+  const following = (): Pausable<number> => counts.followingTokens(index, options.point, edits)
   const before = (yield* own()) + (yield* following())
   change()
   return (yield* own()) + (yield* following()) - before

@@ -2,7 +2,7 @@ import { countBelow } from '../../conversation/structure.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
 import { sum } from '../history/size-sums.ts'
-import { isInstruction, readableTokens, type Subject } from '../history/subject.ts'
+import { isInstruction, readableTokens, type History } from '../history/history.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { SHARE } from '../shares.ts'
 import type { Frame } from './frame.ts'
@@ -21,12 +21,12 @@ export function foldAt(
   kept: readonly number[] = [],
 ): Fold {
   const { counts, pins, options, caps, work } = frame
-  const { subject } = counts
-  const { systemCount } = subject.structure
+  const { history } = counts
+  const { systemCount } = history.structure
   const recapsBeside = counts.policy.recap.beside_summaries
   const isPassed = isLatestPassed(pins, frontier)
   const latest = isPassed ? pins.latestUser : null
-  const restated = restatedAt(subject, options.point, frontier)
+  const restated = restatedAt(history, options.point, frontier)
   const staying = [...kept, ...restated]
   const before = partAt(frame, summaries, systemCount, latest ?? frontier, staying)
   const after = latest === null ? NO_PART : partAt(frame, summaries, latest + 1, frontier, staying)
@@ -49,13 +49,13 @@ export function foldAt(
   // The same bytes stay in the provider's cache, as long as they leave the latest turn its share.
   const isStanding = standing !== null && standing <= roomTokens - Math.min(afterMost, roomTokens / 4)
   const quoted = (start: number, end: number): number =>
-    quotedTokens(subject, start, end, caps.systemTokensMax)
+    quotedTokens(history, start, end, caps.systemTokensMax)
   const beforeRecap = isStanding
     ? standing
     : Math.min(recapTokensOf(before.leftTokens), beforeMost) + quoted(systemCount, latest ?? frontier)
   const afterRecap = isStanding ? Math.min(afterMost, Math.floor(roomTokens - standing)) : afterMost
   const keptTokensMax =
-    Math.min(keptTokens(subject, frontier), caps.keptTokensMax) +
+    Math.min(keptTokens(history, frontier), caps.keptTokensMax) +
     (work !== null && work.from < frontier ? work.tokens : 0)
   const beforeTokensMax = before.writtenTokens + Math.max(0, beforeRecap)
   const afterTokensMax = after.writtenTokens + Math.max(0, afterRecap)
@@ -83,11 +83,11 @@ export function bareFold(
   return {
     frontier,
     kept,
-    restated: restatedAt(counts.subject, options.point, frontier),
+    restated: restatedAt(counts.history, options.point, frontier),
     beforeTokensMax: recapTokens,
     afterTokensMax: recapTokens,
     systemTokensMax: 0,
-    keptTokensMax: Math.min(recapTokens, keptTokens(counts.subject, frontier)),
+    keptTokensMax: Math.min(recapTokens, keptTokens(counts.history, frontier)),
     summaries: [],
     recapsBeside: false,
   }
@@ -102,8 +102,8 @@ export function isLatestPassed({ task, latestUser }: Pins, frontier: number): bo
  * Which messages before a frontier hold for all that follows: each that adds something, and of those that replace one another
  * the last before the point, unless it stands behind the frontier.
  */
-function restatedAt(subject: Subject, point: number, frontier: number): readonly number[] {
-  const { each, replacing } = survivingIn(subject)
+function restatedAt(history: History, point: number, frontier: number): readonly number[] {
+  const { each, replacing } = survivingIn(history)
   const added = each.slice(0, countBelow(each, frontier))
   const last = replacing[countBelow(replacing, point) - 1]
   if (last === undefined || last >= frontier) return added
@@ -111,8 +111,8 @@ function restatedAt(subject: Subject, point: number, frontier: number): readonly
 }
 
 /** How many messages may be restated at a point: each frontier before it is weighed with all of them. */
-export function restatedMost(subject: Subject, point: number): number {
-  return countBelow(survivingIn(subject).each, point)
+export function restatedMost(history: History, point: number): number {
+  return countBelow(survivingIn(history).each, point)
 }
 
 // --- internal ---
@@ -130,11 +130,11 @@ function partAt(
   end: number,
   kept: readonly number[],
 ) {
-  const { subject, unboundTokens, policy } = counts
+  const { history, unboundTokens, policy } = counts
   const recapsBeside = policy.recap.beside_summaries
   let foldedTokens = unboundTokens(start, end)
   for (const index of new Set([pins.task, ...kept]))
-    if (index >= start && index < end) foldedTokens -= readableTokens(subject, index)
+    if (index >= start && index < end) foldedTokens -= readableTokens(history, index)
   if (options.plannedTokensMax !== null) {
     const writtenTokens = Math.min(foldedTokens, options.plannedTokensMax)
     return { summaries: [], writtenTokens, leftTokens: recapsBeside ? foldedTokens : 0 }
@@ -146,7 +146,7 @@ function partAt(
   let leftTokens = foldedTokens
   for (const summary of standing) {
     leftTokens -= unboundTokens(summary.start, summary.end)
-    for (const index of summary.except) leftTokens += readableTokens(subject, index)
+    for (const index of summary.except) leftTokens += readableTokens(history, index)
   }
   return {
     summaries: standing,
@@ -169,10 +169,10 @@ function standingBefore(previous: Compaction | null, { task, latestUser }: Pins)
 }
 
 /** What the distinct system messages from `start` up to `end` take when they are quoted, at most `tokensMax`. */
-function quotedTokens(subject: Subject, start: number, end: number, tokensMax: number): number {
-  const known = quotesBySubject.get(subject) ?? new Map<number, readonly number[]>()
-  quotesBySubject.set(subject, known)
-  const sums = known.get(start) ?? quoteSums(subject, start)
+function quotedTokens(history: History, start: number, end: number, tokensMax: number): number {
+  const known = quotesBySubject.get(history) ?? new Map<number, readonly number[]>()
+  quotesBySubject.set(history, known)
+  const sums = known.get(start) ?? quoteSums(history, start)
   // The start behind the leading system messages stays the same; the one behind the latest user message moves on.
   if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
   known.set(start, sums)
@@ -183,17 +183,17 @@ function quotedTokens(subject: Subject, start: number, end: number, tokensMax: n
  * Sums up to one message after the other. A compaction is planned anew at many request points of the same conversation: what
  * each of them would add up again is added up once.
  */
-const quotesBySubject = new WeakMap<Subject, Map<number, readonly number[]>>()
+const quotesBySubject = new WeakMap<History, Map<number, readonly number[]>>()
 
 const STARTS_MAX = 2
 
-function quoteSums(subject: Subject, start: number): readonly number[] {
+function quoteSums(history: History, start: number): readonly number[] {
   const sums = [0]
   const seen = new Set<string>()
-  for (const [offset, { facts }] of subject.messages.slice(start).entries()) {
-    const isNew = isInstruction(subject, start + offset) && !seen.has(facts.meaning)
+  for (const [offset, { facts }] of history.messages.slice(start).entries()) {
+    const isNew = isInstruction(history, start + offset) && !seen.has(facts.meaning)
     if (isNew) seen.add(facts.meaning)
-    sums.push((sums[offset] ?? 0) + (isNew ? (subject.sizes[start + offset] ?? 0) + QUOTE_TOKENS : 0))
+    sums.push((sums[offset] ?? 0) + (isNew ? (history.sizes[start + offset] ?? 0) + QUOTE_TOKENS : 0))
   }
   return sums
 }
@@ -201,13 +201,13 @@ function quoteSums(subject: Subject, start: number): readonly number[] {
 /** The messages that hold for all that follows, ascending: each of them, or only the last. */
 type Surviving = { readonly each: readonly number[]; readonly replacing: readonly number[] }
 
-/** By subject, of which many frontiers are looked at: hardly any conversation has such messages. */
-const survivingBySubject = new WeakMap<Subject, Surviving>()
+/** By history, of which many frontiers are looked at: hardly any conversation has such messages. */
+const survivingBySubject = new WeakMap<History, Surviving>()
 
-function survivingIn(subject: Subject): Surviving {
-  const known = survivingBySubject.get(subject)
+function survivingIn(history: History): Surviving {
+  const known = survivingBySubject.get(history)
   if (known !== undefined) return known
-  const { messages, structure } = subject
+  const { messages, structure } = history
   const each: number[] = []
   const replacing: number[] = []
   const calls = new Map<string, number>()
@@ -224,7 +224,7 @@ function survivingIn(subject: Subject): Surviving {
     const [answered] = facts.answers
     const call =
       facts.survives === 'each-with-call'
-        ? callIn(subject, unit, index)
+        ? callIn(history, unit, index)
         : answered === undefined
           ? undefined
           : calls.get(`${unit} ${answered}`)
@@ -237,12 +237,12 @@ function survivingIn(subject: Subject): Surviving {
     } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
   }
   const surviving = { each: each.sort((one, other) => one - other), replacing }
-  survivingBySubject.set(subject, surviving)
+  survivingBySubject.set(history, surviving)
   return surviving
 }
 
 /** The call in a unit that a result answers. */
-function callIn({ messages }: Subject, unit: number, result: number): number | undefined {
+function callIn({ messages }: History, unit: number, result: number): number | undefined {
   const [answered] = messages[result]?.facts.answers ?? []
   for (let index = unit; index < result; index += 1) {
     const { callIds } = messages[index]?.facts ?? { callIds: [] }

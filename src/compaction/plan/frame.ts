@@ -1,5 +1,5 @@
 import { countBelow } from '../../conversation/structure.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import {
@@ -11,7 +11,7 @@ import {
   UNTOUCHED,
 } from '../compaction.ts'
 import { openWorkAt, type WorkRoom } from '../history/calls/open-work.ts'
-import { opensMessage, type Subject } from '../history/subject.ts'
+import { opensMessage, type History } from '../history/history.ts'
 import { mayBeCleared } from '../passes/clear.ts'
 import type { Room } from '../policy.ts'
 import {
@@ -25,7 +25,7 @@ import {
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
 import { hasLimit } from './limit.ts'
 import { partsAt, pinsAt, tokensBesidePins } from './parts.ts'
-import { ascending } from '../thoughts.ts'
+import { ascending } from '../held-thoughts.ts'
 
 export type PlanOptions = {
   readonly point: number
@@ -52,10 +52,10 @@ export type PlanOptions = {
 }
 
 /** What a compaction is planned within: what it starts from, what each part has a right to, and how far down it is to come. */
-export type Frame = ReturnType<typeof frameOf> extends Steps<infer Made> ? Made : never
+export type Frame = ReturnType<typeof frameOf> extends Pausable<infer Made> ? Made : never
 
 export function* frameOf(counts: TokenCounts, options: PlanOptions) {
-  const { subject, policy } = counts
+  const { history, policy } = counts
   const { point, room, reason, smallest, plannedTokensMax } = options
   const before = options.previous ?? UNTOUCHED
   const viewTokens = options.viewTokens ?? (yield* plannedTokens(counts, before, point))
@@ -107,7 +107,7 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions) {
     /** What fits, for parts that are cut to fit. */
     fittingTokens: room.budgetTokens - Math.floor(room.budgetTokens * SHARE.countDoubt),
     /** The open list of work, and what it takes where a recap tells it; null if there is none, or too much of it. */
-    work: yield* workRoom(subject, point, roomTokens * SHARE.kept),
+    work: yield* workRoom(history, point, roomTokens * SHARE.kept),
     caps: smallest
       ? smallestCaps(roomTokens)
       : recapCaps(policy.recap.max_tokens, shares, roomTokens, targetTokens, leftTokens),
@@ -137,7 +137,7 @@ export type Draft = Treatment & {
 export function* countedDraft<Drafted extends Omit<Draft, 'tokens'>>(
   { counts, options }: Frame,
   draft: Drafted,
-): Steps<Drafted & Pick<Draft, 'tokens'>> {
+): Pausable<Drafted & Pick<Draft, 'tokens'>> {
   return { ...draft, tokens: options.room.aroundTokens + (yield* plannedTokens(counts, draft, draft.point)) }
 }
 
@@ -172,9 +172,9 @@ function rightsAt(
   mustFit: boolean,
   isAskedFor: boolean,
 ) {
-  const { subject, policy } = counts
+  const { history, policy } = counts
   const { point, room, plannedTokensMax } = options
-  const pins = pinsAt(subject, policy, point)
+  const pins = pinsAt(history, policy, point)
   const wholeTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
   const parts = partsAt(counts, pins, point, wholeTokens)
   const roomTokens = Math.max(0, wholeTokens - parts.systemTokens)
@@ -252,22 +252,22 @@ function smallestCaps(roomTokens: number): ReturnType<typeof recapCaps> {
 
 const WORK_HEADING_TOKENS = 16
 
-function* workRoom(subject: Subject, point: number, tokensMax: number): Steps<WorkRoom | null> {
-  const open = yield* openWorkAt(subject, point)
+function* workRoom(history: History, point: number, tokensMax: number): Pausable<WorkRoom | null> {
+  const open = yield* openWorkAt(history, point)
   if (open === null) return null
-  const tokens = WORK_HEADING_TOKENS + (yield* subject.countSteps(open.whole))
+  const tokens = WORK_HEADING_TOKENS + (yield* history.countSteps(open.whole))
   return tokens > tokensMax ? null : { from: open.calls[0] ?? point, tokens }
 }
 
 /** How much of a conversation clearing leaves, as a share: what comes is taken to be like what was. */
-function stayingShare({ subject, policy, originalTokens }: TokenCounts, point: number): number {
+function stayingShare({ history, policy, originalTokens }: TokenCounts, point: number): number {
   const { clear } = policy
-  const start = subject.structure.systemCount
+  const start = history.structure.systemCount
   const allTokens = originalTokens(start, point)
   if (!clear.enabled || allTokens === 0) return 1
   let resultTokens = 0
   for (let index = start; index < point; index += 1)
-    if (mayBeCleared(subject, clear.except_tools, index)) resultTokens += subject.sizes[index] ?? 0
+    if (mayBeCleared(history, clear.except_tools, index)) resultTokens += history.sizes[index] ?? 0
   return 1 - resultTokens / allTokens
 }
 
@@ -340,10 +340,10 @@ function recentMessages(
   { counts, options, pins, parts }: Rights,
   { keepRecent, keptTokensMax, tokensMin, tokensMax }: RecentBounds,
 ) {
-  const { subject } = counts
-  const { structure } = subject
+  const { history } = counts
+  const { structure } = history
   let from = parts.newestFrom
-  let kept = messagesIn(subject, from, options.point)
+  let kept = messagesIn(history, from, options.point)
   let tokens = parts.sizes.newestRound + parts.sizes.newestUser
   while (from > structure.systemCount) {
     const isKept = kept < keepRecent
@@ -353,16 +353,16 @@ function recentMessages(
     if (tokens + unitTokens > (isKept ? Math.max(keptTokensMax, tokensMax) : tokensMax))
       return { from, tokens, cutFrom: tokens < tokensMin ? unit : null }
     tokens += unitTokens
-    kept += messagesIn(subject, unit, from)
+    kept += messagesIn(history, unit, from)
     from = unit
   }
   return { from, tokens, cutFrom: null }
 }
 
 /** How many messages lie from `start` up to `end`; those that one reply consists of are one. */
-function messagesIn(subject: Subject, start: number, end: number): number {
+function messagesIn(history: History, start: number, end: number): number {
   let count = 0
-  for (let index = start; index < end; index += 1) if (opensMessage(subject, index)) count += 1
+  for (let index = start; index < end; index += 1) if (opensMessage(history, index)) count += 1
   return count
 }
 
@@ -370,8 +370,8 @@ function messagesIn(subject: Subject, start: number, end: number): number {
 const ROUNDS_COUNTED = 4
 
 /** What the latest rounds take, in tokens; 0 before the first. */
-function latestRounds({ subject, originalTokens }: TokenCounts, point: number) {
-  const { requestPoints } = subject.structure
+function latestRounds({ history, originalTokens }: TokenCounts, point: number) {
+  const { requestPoints } = history.structure
   const last = countBelow(requestPoints, point)
   const starts = requestPoints.slice(Math.max(0, last - ROUNDS_COUNTED), last)
   if (starts.length === 0) return { mean: 0, least: 0 }

@@ -1,7 +1,7 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import type { StandingSummary } from '../compaction.ts'
 import { editsOf } from '../edits.ts'
-import { isSaidByUser, isTalk, type Subject } from '../history/subject.ts'
+import { isSaidByUser, isTalk, type History } from '../history/history.ts'
 import { type Layout, layoutOf, partTokens } from '../layout.ts'
 import type { Draft, Frame } from './frame.ts'
 import { foldAt, restatedMost } from './fold.ts'
@@ -15,18 +15,18 @@ export function* chooseFrontier(
   summaries: readonly StandingSummary[],
   draft: Draft,
   aimTokens: number,
-): Steps<number | null> {
+): Pausable<number | null> {
   const { counts, options } = frame
-  const { subject, editedTokens, followingTokens } = counts
-  const { structure } = subject
+  const { history, editedTokens, followingTokens } = counts
+  const { structure } = history
   const { point, room, strict } = options
   let edits = editsOf(draft)
-  const fits = strict ? templateFits(subject, point) : []
+  const fits = strict ? templateFits(history, point) : []
   const firstToReach: Partial<Record<Fit, number>> = {}
   const last: Partial<Record<Fit, number>> = {}
   const after = draft.fold?.frontier ?? structure.systemCount
   let tailTokens = yield* editedTokens(after, point, edits)
-  const apart = 1 + Math.floor(restatedMost(subject, point) / RESTATED_PER_FRONTIER)
+  const apart = 1 + Math.floor(restatedMost(history, point) / RESTATED_PER_FRONTIER)
   let looked = 0
   for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
     // What refers to a message that is folded is sent with its text.
@@ -35,13 +35,13 @@ export function* chooseFrontier(
     tailTokens -= yield* followingTokens(index - 1, point, edits)
     tailTokens += yield* followingTokens(index - 1, point, further)
     edits = further
-    if (!structure.isFrontier(index) || (!strict && partsAnswer(subject, index))) continue
+    if (!structure.isFrontier(index) || (!strict && partsAnswer(history, index))) continue
     looked += 1
     if (looked % apart !== 0) continue
     if (apart > 1) yield
     const layout = layoutOf({ ...draft, fold: foldAt(frame, summaries, index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
-    const isApart = fits[index] === 'joined' && endsInResult(subject, layout)
+    const isApart = fits[index] === 'joined' && endsInResult(history, layout)
     const fit = isApart ? 'badly' : (fits[index] ?? 'well')
     let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens
     for (const pinned of layout.pinned) tokens += yield* editedTokens(pinned, pinned + 1, edits)
@@ -79,25 +79,25 @@ const NONE = -1
 const RESTATED_PER_FRONTIER = 256
 
 /** Whether a cut takes what the user asked and leaves the answer. */
-function partsAnswer(subject: Subject, index: number): boolean {
-  return isTalk(subject, index) && isSaidByUser(subject, index - 1)
+function partsAnswer(history: History, index: number): boolean {
+  return isTalk(history, index) && isSaidByUser(history, index - 1)
 }
 
 /** Whether a result that is said again stands before the tail: a user's message behind it can be joined with none before. */
-function endsInResult({ messages }: Subject, { restated }: Layout): boolean {
+function endsInResult({ messages }: History, { restated }: Layout): boolean {
   return messages[restated.at(-1) ?? NONE]?.facts.role === 'tool'
 }
 
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
-export function templateFits(subject: Subject, point: number): Fit[] {
+export function templateFits(history: History, point: number): Fit[] {
   // As long as it will be: filled from its end, it would grow into something much slower.
   const fits = Array.from<Fit>({ length: point })
   let speaksFirst: 'user' | 'assistant' | null = null
   for (let index = point - 1; index >= 0; index -= 1) {
-    const facts = subject.messages[index]?.facts
+    const facts = history.messages[index]?.facts
     // What a user says along with results takes no turn either.
     if (facts?.role === 'user' && facts.joinsPrevious !== true) speaksFirst = 'user'
-    else if (isTalk(subject, index)) speaksFirst = 'assistant'
+    else if (isTalk(history, index)) speaksFirst = 'assistant'
     if (facts?.role === 'user') fits[index] = 'joined'
     else fits[index] = facts?.role === 'assistant' && speaksFirst !== 'user' ? 'well' : 'badly'
   }

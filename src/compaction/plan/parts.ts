@@ -1,6 +1,6 @@
 import type { Treatment } from '../compaction.ts'
 import type { Policy } from '../policy.ts'
-import { isSystem, type Subject } from '../history/subject.ts'
+import { isSystem, type History } from '../history/history.ts'
 import { SHARE, type PartSizes } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
 
@@ -8,7 +8,7 @@ import type { TokenCounts } from '../token-counts.ts'
 export type Pins = Pick<Treatment, 'task' | 'latestUser'>
 
 /** The messages that a compaction at this point pins by what they are. */
-export function pinsAt({ structure }: Subject, policy: Policy, point: number): Pins {
+export function pinsAt({ structure }: History, policy: Policy, point: number): Pins {
   const { task } = structure
   return {
     task: policy.keep.task && task < point ? task : -1,
@@ -22,32 +22,32 @@ export function isPinned({ task, latestUser }: Pins, index: number): boolean {
 }
 
 /** Tokens of the messages that a compaction at this point pins. */
-export function pinnedTokens(subject: Subject, policy: Policy, point: number): number {
-  return pinnedBetween(subject, pinsAt(subject, policy, point), 0, point)
+export function pinnedTokens(history: History, policy: Policy, point: number): number {
+  return pinnedBetween(history, pinsAt(history, policy, point), 0, point)
 }
 
 /** What the messages from `start` up to `end` take, without those that are pinned. */
 export function tokensBesidePins(
-  { subject, unboundTokens }: TokenCounts,
+  { history, unboundTokens }: TokenCounts,
   pins: Pins,
   start: number,
   end: number,
 ): number {
-  return unboundTokens(start, end) - pinnedBetween(subject, pins, start, end)
+  return unboundTokens(start, end) - pinnedBetween(history, pins, start, end)
 }
 
 /** The parts of the conversation up to a request point that have a right to stand in its view: promise P4. */
 export function partsAt(counts: TokenCounts, pins: Pins, point: number, roomTokens: number) {
-  const { subject } = counts
-  const { sizes } = subject
+  const { history } = counts
+  const { sizes } = history
   const { task, latestUser } = pins
   let newestSpoken = point - 1
-  while (newestSpoken >= 0 && isSystem(subject, newestSpoken)) newestSpoken -= 1
+  while (newestSpoken >= 0 && isSystem(history, newestSpoken)) newestSpoken -= 1
   const newestUser = newestSpoken === latestUser ? latestUser : -1
   const newestFrom = newestRoundFrom(counts, point, roomTokens * SHARE.newestRound)
   let systemTokens = 0
   for (let index = newestFrom; index < point; index += 1)
-    if (isSystem(subject, index)) systemTokens += sizes[index] ?? 0
+    if (isSystem(history, index)) systemTokens += sizes[index] ?? 0
   const partSizes: PartSizes = {
     newestRound: tokensBesidePins(counts, pins, newestFrom, point) - systemTokens,
     newestUser: sizes[newestUser] ?? 0,
@@ -68,7 +68,7 @@ export function partsAt(counts: TokenCounts, pins: Pins, point: number, roomToke
 // --- internal ---
 
 /** Tokens of the pinned messages from `start` up to `end`, a message that is both counted once. */
-function pinnedBetween({ sizes }: Subject, { task, latestUser }: Pins, start: number, end: number): number {
+function pinnedBetween({ sizes }: History, { task, latestUser }: Pins, start: number, end: number): number {
   let tokens = 0
   for (const index of task === latestUser ? [task] : [task, latestUser])
     if (index >= start && index < end) tokens += sizes[index] ?? 0
@@ -83,7 +83,7 @@ const ROUND_UNITS_MAX = 8
  * beginning: if all of them were cut down to one share, none could be read.
  */
 function newestRoundFrom(
-  { subject: { structure }, unboundTokens }: TokenCounts,
+  { history: { structure }, unboundTokens }: TokenCounts,
   point: number,
   tokensMax: number,
 ): number {

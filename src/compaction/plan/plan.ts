@@ -1,8 +1,8 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import type { Compaction, PreparedFold, StandingSummary } from '../compaction.ts'
 import { hasUnsummarised } from '../layout.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
-import { ascending, heldThoughts, newestThoughts } from '../thoughts.ts'
+import { ascending, heldThoughts, newestThoughts } from '../held-thoughts.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { clippedToFit, cutToShares, withSpare } from './clip-to-fit.ts'
 import { countedDraft, type Draft, type Frame, frameOf, type PlanOptions, recordOf, runs } from './frame.ts'
@@ -11,13 +11,13 @@ import { foldAt } from './fold.ts'
 import { chooseFrontier } from './frontier.ts'
 import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
 import { isPinned } from './parts.ts'
-import { foldOverLimit, foldTurns, type TurnsFold } from './turns.ts'
+import { foldOverLimit, foldTurns, type TurnsFold } from './turn-limit.ts'
 
 /**
  * The next compaction at a request point: the passes, those first that cost least of what the next step needs, until the view
  * is at or below the target; null where it would free too little to be worth a cache miss and nothing forces it.
  */
-export function* planCompaction(counts: TokenCounts, options: PlanOptions): Steps<Compaction | null> {
+export function* planCompaction(counts: TokenCounts, options: PlanOptions): Pausable<Compaction | null> {
   const frame = yield* frameOf(counts, options)
   const { isByLength, isByPressure, isAskedFor, mustFit, demanded } = frame
   const overLimit = isByLength ? yield* foldOverLimit(frame) : null
@@ -62,9 +62,9 @@ function summariesAtFirst(frame: Frame): readonly StandingSummary[] {
 }
 
 /** What a compaction starts from: the one before it, with its recaps made anew for the pins and the room of now. */
-function begunDraft(frame: Frame): Steps<Draft> {
+function begunDraft(frame: Frame): Pausable<Draft> {
   const { counts, options, pins, before } = frame
-  const { subject } = counts
+  const { history } = counts
   const { point, smallest } = options
   const { fold } = before
   return countedDraft(frame, {
@@ -75,7 +75,7 @@ function begunDraft(frame: Frame): Steps<Draft> {
     fold: fold && foldAt(frame, summariesAtFirst(frame), fold.frontier, smallest ? [] : fold.kept),
     // What was clipped before stays clipped; what is pinned now is clipped again only where that is needed.
     clips: before.clips.filter(({ index }) => !isPinned(pins, index)),
-    thoughts: subject.keepsNewestThoughts === true ? newestThoughts(subject, point) : [],
+    thoughts: history.keepsNewestThoughts === true ? newestThoughts(history, point) : [],
     protectedFrom: frame.cutUnit?.from ?? frame.recentFrom,
   })
 }
@@ -86,7 +86,7 @@ function halfWay({ targetTokens, triggerTokens }: Frame): number {
 }
 
 /** The passes that edit single messages, and the fold that was prepared if they are not enough. */
-function* editedDown(frame: Frame, begun: Draft): Steps<Descent> {
+function* editedDown(frame: Frame, begun: Draft): Pausable<Descent> {
   const { counts, options, targetTokens, aheadTokens, worthTokens, isByLength } = frame
   const { policy } = counts
   // Thresholds are shares of the budget, and what is aimed for decides what a record says: in whole tokens.
@@ -116,17 +116,17 @@ function* editedDown(frame: Frame, begun: Draft): Steps<Descent> {
 }
 
 /** The fold of a profile with a limit: whole turns. */
-function* foldedByTurns(frame: Frame, begun: Descent, overLimit: TurnsFold | null): Steps<Descent> {
+function* foldedByTurns(frame: Frame, begun: Descent, overLimit: TurnsFold | null): Pausable<Descent> {
   const { counts, options } = frame
-  const { policy, subject } = counts
+  const { policy, history } = counts
   const { draft, aimTokens, summaries } = begun
   if (!hasLimit(policy) || options.smallest) return begun
   const isTooLarge = runs(frame, policy.fold.at) && draft.tokens > aimTokens
-  const length = lengthOf(subject.structure, draft, options.point)
+  const length = lengthOf(history.structure, draft, options.point)
   if (overLimit === null && !isTooLarge && !isOverLimit(policy, length)) return begun
-  const foldedBy = ({ frontier, kept }: TurnsFold): Steps<Draft> =>
+  const foldedBy = ({ frontier, kept }: TurnsFold): Pausable<Draft> =>
     countedDraft(frame, { ...draft, fold: foldAt(frame, summaries, frontier, kept) })
-  const isSmallEnough = function* isSmallEnough(turns: TurnsFold): Steps<boolean> {
+  const isSmallEnough = function* isSmallEnough(turns: TurnsFold): Pausable<boolean> {
     return (yield* foldedBy(turns)).tokens <= aimTokens
   }
   const turns = overLimit ?? (yield* foldTurns(frame, isTooLarge ? isSmallEnough : null))
@@ -134,7 +134,7 @@ function* foldedByTurns(frame: Frame, begun: Descent, overLimit: TurnsFold | nul
 }
 
 /** What is still above the aim: parts above their share are cut, then everything up to the first frontier that is enough folded. */
-function* foldedDown(frame: Frame, begun: Descent): Steps<Descent> {
+function* foldedDown(frame: Frame, begun: Descent): Pausable<Descent> {
   const { aimTokens, summaries, isFolding } = begun
   let { draft } = begun
   if (draft.tokens > aimTokens) {
@@ -150,7 +150,7 @@ function* foldedDown(frame: Frame, begun: Descent): Steps<Descent> {
 }
 
 /** The compaction of a draft, cut to fit; null where it does not free enough. */
-function* madeNow(frame: Frame, { draft, aimTokens }: Descent): Steps<Compaction | null> {
+function* madeNow(frame: Frame, { draft, aimTokens }: Descent): Pausable<Compaction | null> {
   const { options, beforeTokens, worthTokens, isByPressure, isByLength, demanded } = frame
   const isSmaller = ({ tokens }: Draft): boolean =>
     tokens < beforeTokens && (!isByPressure || tokens <= worthTokens)
@@ -165,7 +165,7 @@ function* madeNow(frame: Frame, { draft, aimTokens }: Descent): Steps<Compaction
  * The draft with the thoughts that still hold under it; null if there are none, or no room for them. For thoughts nothing is cut
  * that has a right to be whole.
  */
-function* withHeldThoughts(frame: Frame, whole: Draft, fitting: Draft): Steps<Draft | null> {
+function* withHeldThoughts(frame: Frame, whole: Draft, fitting: Draft): Pausable<Draft | null> {
   const { counts, options, parts, shares } = frame
   const held = yield* heldThoughts(counts, options.previous, recordOf(frame, fitting))
   if (held.length === 0) return null
@@ -182,7 +182,7 @@ function* withHeldThoughts(frame: Frame, whole: Draft, fitting: Draft): Steps<Dr
 /** The compaction of a draft as it is planned for later; null where nothing is to be summarised for it yet. */
 function plannedAhead(frame: Frame, draft: Draft): Compaction | null {
   const { counts, options, before, aheadTokens } = frame
-  const { systemCount } = counts.subject.structure
+  const { systemCount } = counts.history.structure
   // Planned too early, a fold would not be enough when its time comes, and another summary be asked for beside it.
   if (!options.isBeyondBudget && draft.tokens + aheadTokens > halfWay(frame)) return null
   // If a recap stands, a summary in its place may be all that it takes.

@@ -1,5 +1,5 @@
-import { type Subject, toolNameOf } from '../history/subject.ts'
-import type { Steps } from '../../json/source.ts'
+import { type History, toolNameOf } from '../history/history.ts'
+import type { Pausable } from '../../json/source.ts'
 
 /** What the parts of a recap begin with. */
 export const headings = {
@@ -23,11 +23,11 @@ export const labels = {
 } as const
 
 /** Who speaks in a message. */
-export function speakerLabel(subject: Subject, index: number): string {
-  const { role = 'other', name = null } = subject.messages[index]?.facts ?? {}
+export function speakerLabel(history: History, index: number): string {
+  const { role = 'other', name = null } = history.messages[index]?.facts ?? {}
   if (role === 'user') return labels.user(name)
   if (role === 'assistant') return labels.assistant
-  return role === 'tool' ? labels.result(toolNameOf(subject, index)) : `[${role}]`
+  return role === 'tool' ? labels.result(toolNameOf(history, index)) : `[${role}]`
 }
 
 /**
@@ -53,7 +53,7 @@ export type Writer = ReturnType<typeof createWriter>
 
 /** `around`: the words before and behind everything else, which may exceed the cap by themselves. */
 export function createWriter(
-  { count, countSteps }: Pick<Subject, 'count' | 'countSteps'>,
+  { count, countSteps }: Pick<History, 'count' | 'countSteps'>,
   tokensMax: number,
   around: readonly [opening: string, closing: string] | null = null,
 ) {
@@ -62,7 +62,7 @@ export function createWriter(
   let spent = around === null ? 0 : count(around.join('\n')) + 1
 
   /** Adds a line, made harmless, if it fits under the cap; false where it does not. */
-  function* writeLine(text: string): Steps<boolean> {
+  function* writeLine(text: string): Pausable<boolean> {
     const line = harmless(text)
     const tokens = yield* countSteps(`\n${line}`)
     if (spent + tokens > tokensMax) return false

@@ -1,6 +1,6 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { callSubjects } from '../history/calls/call-subject.ts'
-import { callOf, isSaidByUser, readableTokens, replyStart, type Subject } from '../history/subject.ts'
+import { callOf, isSaidByUser, readableTokens, replyStart, type History } from '../history/history.ts'
 import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/things.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../terminal/render.ts'
@@ -13,12 +13,12 @@ import { argumentLines, lookedAt, readMessage } from '../history/read-message.ts
  * which are in the recap or before it, is not named again.
  */
 export function* nameLines(
-  subject: Subject,
+  history: History,
   mentions: ReadonlyMap<string, Mention>,
   standing: readonly string[],
   tokensMax: number,
-): Steps<string[]> {
-  const { countSteps } = subject
+): Pausable<string[]> {
+  const { countSteps } = history
   const named = new Set<string>()
   for (const text of standing) for (const { name } of thingsIn(text)) named.add(name)
   const lines: Line[] = []
@@ -33,7 +33,7 @@ export function* nameLines(
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
-    const context = isBare ? yield* contextOf(subject, mention.latest) : ''
+    const context = isBare ? yield* contextOf(history, mention.latest) : ''
     const line = isBare ? byContext.get(context) : undefined
     const opening = line === undefined ? `\n- ${context === '' ? '' : `${context}:`}` : ''
     const tokens = yield* countSteps(isBare ? `${opening} ${name}` : `\n- ${shown}`)
@@ -84,7 +84,7 @@ export function likelihoodOf(name: string, mention: Mention): number {
  */
 export function* bestFirst<Item extends { readonly worth: number }>(
   items: readonly Item[],
-): Steps<readonly Item[]> {
+): Pausable<readonly Item[]> {
   let best: Item[] = []
   for (let start = 0; start < items.length; start += SORTED_PER_STEP) {
     best = best.concat(items.slice(start, start + SORTED_PER_STEP))
@@ -113,18 +113,18 @@ export type Mention = {
 
 /** The specific things that these messages name and the visible ones do not. */
 export function* mentionsIn(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
   visible: readonly number[],
   cache: MadeCache,
-): Steps<Map<string, Mention>> {
+): Pausable<Map<string, Mention>> {
   const found = new Map<string, Mention>()
   let ageTokens = 0
   // From the newest to the oldest: so the latest mention is the first that is met.
   for (const index of indexes.toReversed()) {
-    const isAssistants = subject.messages[index]?.facts.role === 'assistant'
-    const first = replyStart(subject, index)
-    for (const [name, words] of yield* thingsOf(subject, index, cache)) {
+    const isAssistants = history.messages[index]?.facts.role === 'assistant'
+    const first = replyStart(history, index)
+    for (const [name, words] of yield* thingsOf(history, index, cache)) {
       const later = found.get(name)
       if (later === undefined && found.size >= THINGS_MAX) continue
       const more = later?.first === first ? 0 : 1
@@ -132,17 +132,17 @@ export function* mentionsIn(
         messages: (later?.messages ?? 0) + more,
         ofAssistant: (later?.ofAssistant ?? 0) + (isAssistants ? more : 0),
         assistantAgeTokens: later?.assistantAgeTokens ?? (isAssistants ? ageTokens : null),
-        isUsers: isSaidByUser(subject, index) || later?.isUsers === true,
+        isUsers: isSaidByUser(history, index) || later?.isUsers === true,
         words: later?.words ?? words,
         latest: later?.latest ?? index,
         first,
       })
     }
-    ageTokens += readableTokens(subject, index)
+    ageTokens += readableTokens(history, index)
     yield
   }
   for (const index of visible) {
-    for (const [name] of yield* thingsOf(subject, index, cache)) found.delete(name)
+    for (const [name] of yield* thingsOf(history, index, cache)) found.delete(name)
     yield
   }
   return found
@@ -190,11 +190,11 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
  * What a message deals with, in a word: the file that its call deals with or names first, else the tool; '' where there is no
  * call. Things that were named in one context belong together.
  */
-function* contextOf(subject: Subject, index: number): Steps<string> {
-  const call = callOf(subject, index)
+function* contextOf(history: History, index: number): Pausable<string> {
+  const call = callOf(history, index)
   if (call === null) return ''
-  const { paths } = (yield* callSubjects(subject, call.index))[call.position] ?? { paths: [] }
-  return paths[0] ?? subject.messages[call.index]?.facts.callNames[call.position] ?? ''
+  const { paths } = (yield* callSubjects(history, call.index))[call.position] ?? { paths: [] }
+  return paths[0] ?? history.messages[call.index]?.facts.callNames[call.position] ?? ''
 }
 
 /** What stands in view behind the messages in question, about: their ages count from there. */
@@ -224,13 +224,13 @@ const AROUND_CHARS = 40
  * The distinct things that a message names, each with the words around its first mention there; tool output
  * as a terminal would show it in the end. Found once for each message.
  */
-function* thingsOf(subject: Subject, index: number, cache: MadeCache): Steps<readonly NamedThing[]> {
-  const message = subject.messages[index]
+function* thingsOf(history: History, index: number, cache: MadeCache): Pausable<readonly NamedThing[]> {
+  const message = history.messages[index]
   if (message === undefined) return []
-  const key = `things:${subject.memorySpace}:${message.facts.role}:${message.facts.hash}`
+  const key = `things:${history.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
   if (known !== null) return known === '' ? [] : known.split('\n').map(namedThing)
-  const { text, calls } = yield* readMessage(subject, message)
+  const { text, calls } = yield* readMessage(history, message)
   const near = lookedAt(text)
   const things = new Map<string, string>()
   yield* addThings(message.facts.role === 'tool' ? yield* renderTerminal(near) : near, things)
@@ -252,7 +252,7 @@ function namedThing(line: string): NamedThing {
   return [name, words]
 }
 
-function* addThings(text: string, things: Map<string, string>): Steps<void> {
+function* addThings(text: string, things: Map<string, string>): Pausable<void> {
   let words = 0
   for (const thing of wordsIn(text)) {
     words += 1

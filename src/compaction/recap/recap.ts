@@ -1,9 +1,9 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { messageNumber, numbersOf } from '../history/message-numbers.ts'
 import { covers, type FoldedRun, rangeIndexes } from '../layout.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION, type StandingSummary } from '../compaction.ts'
-import { opensMessage, type Subject } from '../history/subject.ts'
+import { opensMessage, type History } from '../history/history.ts'
 import { createWriter, headings, unforged, type Writer } from './headings.ts'
 import { mentionsIn, nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
@@ -40,25 +40,25 @@ export type Beside = {
  * null where there is none even for that. Where the policy allows recall it names messages, by which they can be read back.
  */
 export function* recapOf(
-  subject: Subject,
+  history: History,
   folded: FoldedRun,
   beside: Beside,
   cache: MadeCache,
   { recap: { tell }, recall: { enabled: areNamed } }: Pick<Policy, 'recap' | 'recall'>,
-): Steps<Made> {
+): Pausable<Made> {
   const { tokensMax, systemTokensMax } = folded
   const { visible, shortened, summaries, world } = beside
   const folds = rangeIndexes(folded, [])
   const hashes: string[] = []
-  for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(subject, indexes, areNamed))
+  for (const indexes of [folds, visible, shortened]) hashes.push(yield* hashesOf(history, indexes, areNamed))
   const told = summaries.map(({ text, start, end, except }) => ({ text, start, end, except }))
-  const digest = subject.digest([...hashes, JSON.stringify([told, world, tell])].join('\n'))
+  const digest = history.digest([...hashes, JSON.stringify([told, world, tell])].join('\n'))
   yield
-  const key = `recap:${FOLD_VERSION}:${subject.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
+  const key = `recap:${FOLD_VERSION}:${history.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
   const made = {
-    ...(yield* textOfRecap(subject, folds, folded, beside, cache, { tell, areNamed })),
+    ...(yield* textOfRecap(history, folds, folded, beside, cache, { tell, areNamed })),
     how: null,
   }
   cache.set(key, made)
@@ -83,35 +83,35 @@ const HASHES_PER_STEP = 1_024
 
 /** With the first words written, which name the messages where there is room for that; null where there is none for words. */
 function openedWriter(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
   tokensMax: number,
   areNamed: boolean,
 ): Writer | null {
-  const count = indexes.filter((index) => opensMessage(subject, index)).length
-  const names = areNamed ? [` (${numbersOf(indexes, subject.structure.systemCount)})`, ''] : ['']
+  const count = indexes.filter((index) => opensMessage(history, index)).length
+  const names = areNamed ? [` (${numbersOf(indexes, history.structure.systemCount)})`, ''] : ['']
   for (const name of names) {
     const left = `${count} earlier messages${name} were left out here to fit the context window.`
-    const writer = createWriter(subject, tokensMax, [`${RECAP_OPEN}\n${left}`, RECAP_CLOSE])
+    const writer = createWriter(history, tokensMax, [`${RECAP_OPEN}\n${left}`, RECAP_CLOSE])
     if (writer.spentTokens() <= tokensMax) return writer
   }
   return null
 }
 
-function* hashesOf(subject: Subject, indexes: readonly number[], areNamed: boolean): Steps<string> {
-  const { isStandIn, systemCount } = subject.structure
+function* hashesOf(history: History, indexes: readonly number[], areNamed: boolean): Pausable<string> {
+  const { isStandIn, systemCount } = history.structure
   const hashes: string[] = []
   for (const index of indexes) {
     // Equal bytes stand at several places, and each of them has a number of its own.
     const number = areNamed ? messageNumber(index, systemCount) : ''
-    hashes.push(`${subject.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${number}`)
+    hashes.push(`${history.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${number}`)
     if (hashes.length % HASHES_PER_STEP === 0) yield
   }
   return hashes.join(' ')
 }
 
 /** The list whole, else as many of the open items as there is room for. */
-function* writeWork({ whole, open }: OpenWork, writer: Writer, areNamed: boolean): Steps<void> {
+function* writeWork({ whole, open }: OpenWork, writer: Writer, areNamed: boolean): Pausable<void> {
   if (yield* writer.line(`${headings.work}\n${unforged(whole, areNamed)}`)) return
   if (!(yield* writer.line(headings.someWork))) return
   for (const line of open) if (!(yield* writer.line(unforged(line, areNamed)))) return
@@ -119,11 +119,11 @@ function* writeWork({ whole, open }: OpenWork, writer: Writer, areNamed: boolean
 
 /** What failed last and the files, those touched last first to be chosen. */
 function* writeWorld(
-  { countSteps }: Subject,
+  { countSteps }: History,
   { failure, files }: World,
   tokensMax: number,
   writer: Writer,
-): Steps<void> {
+): Pausable<void> {
   if (failure !== null) yield* writer.line(`${headings.failure} ${failure}`)
   let left = tokensMax
   const chosen = new Set<string>()
@@ -140,34 +140,34 @@ function* writeWorld(
 
 /** Everything that a recap says, within its cap. */
 function* textOfRecap(
-  subject: Subject,
+  history: History,
   folds: readonly number[],
   folded: FoldedRun,
   { visible, shortened, summaries, world }: Beside,
   cache: MadeCache,
   { tell, areNamed }: { readonly tell: Policy['recap']['tell']; readonly areNamed: boolean },
-): Steps<Pick<Made, 'text' | 'tokens'>> {
+): Pausable<Pick<Made, 'text' | 'tokens'>> {
   const { tokensMax } = folded
-  const numberOf = (index: number): string => messageNumber(index, subject.structure.systemCount)
-  const writer = openedWriter(subject, folds, tokensMax, areNamed)
+  const numberOf = (index: number): string => messageNumber(index, history.structure.systemCount)
+  const writer = openedWriter(history, folds, tokensMax, areNamed)
   yield
   if (writer === null) {
-    const tokens = subject.count(BARE_MARK)
+    const tokens = history.count(BARE_MARK)
     return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
   }
   const tells = (part: Policy['recap']['tell'][number]): boolean => tell.includes(part)
-  yield* writeSystem(subject, folds, folded, writer)
+  yield* writeSystem(history, folds, folded, writer)
   const kept = world?.kept ?? []
   if (kept.length > 0)
     yield* writer.line([headings.kept, ...kept.map((text) => `- ${unforged(text, areNamed)}`)].join('\n'))
   const work = tells('work') ? (world?.work ?? null) : null
-  const workTokens = work === null ? 0 : yield* subject.countSteps(`\n${headings.work}\n${work.whole}`)
+  const workTokens = work === null ? 0 : yield* history.countSteps(`\n${headings.work}\n${work.whole}`)
   const forWork = workTokens > tokensMax * WORK_SHARE ? 0 : workTokens
-  if (tells('said')) yield* writeUsers(subject, folds, { tokensMax: tokensMax - forWork }, writer, areNamed)
+  if (tells('said')) yield* writeUsers(history, folds, { tokensMax: tokensMax - forWork }, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
   if (world !== null && tells('files'))
-    yield* writeWorld(subject, world, (tokensMax - writer.spentTokens()) * FILES_SHARE, writer)
+    yield* writeWorld(history, world, (tokensMax - writer.spentTokens()) * FILES_SHARE, writer)
   const untold = folds.filter(
     (index) => tells('diary') && !summaries.some((summary) => covers(summary, index)),
   )
@@ -175,15 +175,15 @@ function* textOfRecap(
   const diaryTokensMax = tells('names')
     ? Math.floor(Math.max(leftTokens * DIARY_SHARE, Math.min(DIARY_TOKENS_MIN, leftTokens / 2)))
     : leftTokens
-  const linesTokensMax = diaryTokensMax - subject.count(`\n${headings.diary}`)
-  const diary = yield* diaryLines(subject, untold, linesTokensMax, areNamed ? numberOf : null)
+  const linesTokensMax = diaryTokensMax - history.count(`\n${headings.diary}`)
+  const diary = yield* diaryLines(history, untold, linesTokensMax, areNamed ? numberOf : null)
   yield* writer.section(headings.diary, diary)
   if (!tells('names')) return yield* writer.close()
   const named = [...folds, ...shortened]
-  const mentions = yield* mentionsIn(subject, named, visible, cache)
+  const mentions = yield* mentionsIn(history, named, visible, cache)
   const standing = [writer.written(), ...summaries.map(({ text }) => text)]
-  const namesTokensMax = tokensMax - writer.spentTokens() - subject.count(`\n${headings.names}`)
-  const lines = yield* nameLines(subject, mentions, standing, namesTokensMax)
+  const namesTokensMax = tokensMax - writer.spentTokens() - history.count(`\n${headings.names}`)
+  const lines = yield* nameLines(history, mentions, standing, namesTokensMax)
   yield* writer.section(headings.names, lines)
   return yield* writer.close()
 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { isFile } from '../history/calls/command-files.ts'
 import { type Deed, deedsOf } from '../history/calls/deeds.ts'
 import { type OpenWork, openWorkAt } from '../history/calls/open-work.ts'
@@ -6,7 +6,7 @@ import type { Fold } from '../compaction.ts'
 import { passagesWithin } from '../history/kept-passages.ts'
 import { messageNumber } from '../history/message-numbers.ts'
 import { argumentLines, readMessage } from '../history/read-message.ts'
-import { opensMessage, replyStart, type Subject } from '../history/subject.ts'
+import { opensMessage, replyStart, type History } from '../history/history.ts'
 import { harmless, inLabel, labels } from './headings.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
@@ -26,28 +26,28 @@ export type World = {
  * they are read back; else their order tells where something was.
  */
 export function* worldAt(
-  subject: Subject,
+  history: History,
   point: number,
   isInView: (index: number) => boolean,
   areNamed: boolean,
   { frontier, keptTokensMax }: Pick<Fold, 'frontier' | 'keptTokensMax'>,
-): Steps<World> {
-  const deeds = (yield* deedsOf(subject)).filter(({ index }) => index < point)
-  const work = yield* openWorkAt(subject, point)
+): Pausable<World> {
+  const deeds = (yield* deedsOf(history)).filter(({ index }) => index < point)
+  const work = yield* openWorkAt(history, point)
   yield
-  const { systemCount } = subject.structure
+  const { systemCount } = history.structure
   const orders: number[] = []
   for (let index = 0; index < (areNamed ? 0 : point); index += 1)
-    orders.push((orders.at(-1) ?? 0) + (index >= systemCount && opensMessage(subject, index) ? 1 : 0))
+    orders.push((orders.at(-1) ?? 0) + (index >= systemCount && opensMessage(history, index) ? 1 : 0))
   const placeOf = (index: number): string =>
     areNamed ? messageNumber(index, systemCount) : `in message ${orders[index] ?? 0}`
   yield
-  const asked = [...subject.kept.keys()].filter((index) => index < frontier && !isInView(index))
+  const asked = [...history.kept.keys()].filter((index) => index < frontier && !isInView(index))
   return {
-    kept: yield* passagesWithin(subject, asked, keptTokensMax),
+    kept: yield* passagesWithin(history, asked, keptTokensMax),
     work: work === null || work.calls.every(isInView) ? null : work,
     files: fileLines(deeds, point, isInView, placeOf),
-    failure: yield* failureIn(subject, deeds, point, isInView, placeOf),
+    failure: yield* failureIn(history, deeds, point, isInView, placeOf),
   }
 }
 
@@ -56,23 +56,23 @@ export function* worldAt(
  * calls. The newest lines are the longest; those that no room is left for are left out.
  */
 export function* diaryLines(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
   tokensMax: number,
   nameOf: ((index: number) => string) | null,
-): Steps<readonly string[]> {
+): Pausable<readonly string[]> {
   const lines: string[] = []
   const seen = new Set<string>()
   let left = tokensMax
-  const replies = repliesAmong(subject, indexes)
+  const replies = repliesAmong(history, indexes)
   for (const [age, reply] of replies.toReversed().entries()) {
     const share = Math.max(LEAST_SHARE, 1 / (1 + age / HALF_LENGTH_REPLIES))
-    const told = yield* lineOf(subject, reply, share)
+    const told = yield* lineOf(history, reply, share)
     // Of what was said or done again in the same words the newest counts.
     if (told === '' || seen.has(told)) continue
     seen.add(told)
     const line = `- ${nameOf === null ? '' : `${nameOf(reply[0] ?? 0)}: `}${told}`
-    left -= yield* subject.countSteps(`\n${line}`)
+    left -= yield* history.countSteps(`\n${line}`)
     if (left < 0) break
     lines.push(line)
   }
@@ -118,22 +118,22 @@ const GIVEN_CHARS_MAX = 160
 const ANSWER_CHARS_MAX = 240
 
 function* failureIn(
-  subject: Subject,
+  history: History,
   deeds: readonly Deed[],
   point: number,
   isInView: (index: number) => boolean,
   placeOf: (index: number) => string,
-): Steps<string | null> {
+): Pausable<string | null> {
   const answered = deeds.filter(({ result }) => result !== null && result < point)
   const last = answered.findLast(({ failed }) => failed)
-  const result = subject.messages[last?.result ?? -1]
-  const call = subject.messages[last?.index ?? -1]
+  const result = history.messages[last?.result ?? -1]
+  const call = history.messages[last?.index ?? -1]
   if (last === undefined || result === undefined || call === undefined) return null
   const isOver = answered.some(({ asked, index }) => asked === last.asked && index > last.index)
   if (isOver || isInView(last.result ?? -1)) return null
-  const made = (yield* readMessage(subject, call)).calls[last.position]
+  const made = (yield* readMessage(history, call)).calls[last.position]
   const given = inLine(made?.argumentsText ?? '', GIVEN_CHARS_MAX)
-  const said = inLine((yield* readMessage(subject, result)).text, ANSWER_CHARS_MAX)
+  const said = inLine((yield* readMessage(history, result)).text, ANSWER_CHARS_MAX)
   return `${labels.call(made?.name ?? '')} ${placeOf(last.index)}: ${given} → ${said}`
 }
 
@@ -147,18 +147,18 @@ const HALF_LENGTH_REPLIES = 6
 const LEAST_SHARE = 0.5
 
 /** The messages of each reply, ascending; what is no reply's is left out. */
-function repliesAmong(subject: Subject, indexes: readonly number[]): readonly (readonly number[])[] {
-  const own = indexes.filter((index) => subject.messages[index]?.facts.role === 'assistant')
-  return [...Map.groupBy(own, (index) => replyStart(subject, index)).values()]
+function repliesAmong(history: History, indexes: readonly number[]): readonly (readonly number[])[] {
+  const own = indexes.filter((index) => history.messages[index]?.facts.role === 'assistant')
+  return [...Map.groupBy(own, (index) => replyStart(history, index)).values()]
 }
 
-function* lineOf(subject: Subject, reply: readonly number[], share: number): Steps<string> {
+function* lineOf(history: History, reply: readonly number[], share: number): Pausable<string> {
   const said: string[] = []
   const called: string[] = []
   for (const index of reply) {
-    const message = subject.messages[index]
+    const message = history.messages[index]
     if (message === undefined) continue
-    const { text, calls } = yield* readMessage(subject, message)
+    const { text, calls } = yield* readMessage(history, message)
     if (text.trim() !== '') said.push(text.slice(0, 2 * SAID_CHARS))
     const charsMax = Math.floor((CALLED_CHARS * share) / Math.max(1, Math.min(calls.length, CALLS_TOLD)))
     for (const { name, argumentsText } of calls.slice(0, CALLS_TOLD)) {

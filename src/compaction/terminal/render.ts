@@ -1,4 +1,4 @@
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { type ScreenSize, screenSizeOf, Terminal } from './terminal.ts'
 
 /**
@@ -6,7 +6,7 @@ import { type ScreenSize, screenSizeOf, Terminal } from './terminal.ts'
  * off its screen. Runs of equal lines become one line with a count. Never longer than the text: one that would
  * be, because it is mostly movement, stays as it is.
  */
-export function* renderTerminal(text: string): Steps<string> {
+export function* renderTerminal(text: string): Pausable<string> {
   // Lines that end in CR LF are the ordinary lines of a text from another system: nothing is drawn over.
   const unix = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text
   const lines = endsLinesWithReturns(unix) ? unix.replaceAll('\r', '\n') : unix
@@ -34,7 +34,7 @@ const REPEATS_MIN = 3
  * @internal exported for tests. Runs of equal lines become one line with a count, where that is shorter; runs of blank lines
  * become one. A line that is such a note itself is never counted, or a text would change each time that it is rendered.
  */
-export function* collapseRepeats(text: string): Steps<string> {
+export function* collapseRepeats(text: string): Pausable<string> {
   const kept: string[] = []
   let keptUntil = 0
   let lines = 0
@@ -64,7 +64,7 @@ export function* collapseRepeats(text: string): Steps<string> {
  * @internal exported for tests. What stands on a terminal of this size after it was sent the text, with all that scrolled off.
  * Null where that is longer than the text: counts have filled it, and there is no end to what they could fill.
  */
-export function* drawTerminal(text: string, size: ScreenSize): Steps<string | null> {
+export function* drawTerminal(text: string, size: ScreenSize): Pausable<string | null> {
   const terminal = new Terminal(size)
   let sequences = 0
   let pausedAt = 0

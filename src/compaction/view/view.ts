@@ -1,5 +1,5 @@
 import type { Message } from '../../conversation/message.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../layout.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
@@ -8,7 +8,7 @@ import { type PassName, passOrder, type Policy } from '../policy.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/world.ts'
 import { pastOf } from '../history/past.ts'
-import type { Subject } from '../history/subject.ts'
+import type { History } from '../history/history.ts'
 import { summaryText } from '../standing-summary.ts'
 import { countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
@@ -35,18 +35,18 @@ export type ViewOptions = {
 
 /** The messages that are sent for a conversation that stands in this compaction. */
 export function* viewUnder(
-  subject: Subject,
+  history: History,
   cache: MadeCache,
   { policy, compaction, strict }: ViewOptions,
-): Steps<View> {
-  const { structure, messages: received } = subject
+): Pausable<View> {
+  const { structure, messages: received } = history
   const { systemCount } = structure
-  const counts = countsOf(subject, policy, cache)
+  const counts = countsOf(history, policy, cache)
   const messages: ViewMessage[] = []
-  const spent = compaction === null ? null : pastOf(subject).spent
+  const spent = compaction === null ? null : pastOf(history).spent
   for (let index = 0; index < systemCount; index += 1)
-    if (!subject.omitted.has(index) && spent?.has(index) !== true)
-      messages.push(originalMessage(subject, index))
+    if (!history.omitted.has(index) && spent?.has(index) !== true)
+      messages.push(originalMessage(history, index))
   const leadingCount = messages.length
   if (compaction !== null)
     for (const message of yield* standingView(counts, compaction)) messages.push(message)
@@ -65,10 +65,10 @@ export function* viewUnder(
   const isUnasked = tail >= received.length && messages.at(-1)?.role === 'assistant'
   if ((messages.length === leadingCount || isUnasked) && received.length > systemCount) {
     const all = { start: systemCount, end: received.length, except: [] }
-    messages.push(standIn(subject, 'recap', BARE_MARK, subject.count(BARE_MARK), all))
+    messages.push(standIn(history, 'recap', BARE_MARK, history.count(BARE_MARK), all))
   }
   if (before !== null || after !== null) passes.add('fold')
-  const placed = strict ? joinUsers(subject, messages) : messages
+  const placed = strict ? joinUsers(history, messages) : messages
   let tokens = 0
   for (const message of placed) tokens += message.tokens
   const first = placed.findIndex(({ index }) => index === null || index >= systemCount)
@@ -86,16 +86,16 @@ export function* viewUnder(
  * any placement. It is found again for the next request that goes on from this one: what lies before a compaction's point is
  * never edited otherwise on account of what follows it (P5, P6).
  */
-export function* standingView(counts: TokenCounts, compaction: Compaction): Steps<readonly ViewMessage[]> {
-  const { subject, policy } = counts
-  const { memorySpace } = subject
+export function* standingView(counts: TokenCounts, compaction: Compaction): Pausable<readonly ViewMessage[]> {
+  const { history, policy } = counts
+  const { memorySpace } = history
   const found = foundView(counts, compaction)
   if (found !== null) return found
   const messages: ViewMessage[] = []
   const edits = editsOf(compaction)
   const { head, before, latestUser, after, restated, tail, pinned } = layoutOf(
     compaction,
-    subject.structure.systemCount,
+    history.structure.systemCount,
   )
   yield
   yield* add(counts, edits, head, messages)
@@ -105,14 +105,14 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
     if ((index - tail) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const edit = counts.editOf(index, edits)
-    if (subject.messages[index]?.facts.bound === 'whole') continue
+    if (history.messages[index]?.facts.bound === 'whole') continue
     const isCut = edit === null || edit.tokensMax !== null || edit.mediaKept !== null
     if (isCut || !isWhole(edit.pass)) shortened.push(index)
     else visible.push((edit.pass === 'kept' ? edit.resolves : null) ?? index)
   }
   // Where nothing stands behind the fold, what is said again must not be the last: it may be a reply.
   const isLast = tail >= compaction.point
-  const { plain, systems, resumeAt } = restatedIn(subject, restated, tail, compaction.point)
+  const { plain, systems, resumeAt } = restatedIn(history, restated, tail, compaction.point)
   if (isLast) yield* add(counts, edits, plain, messages)
   yield
   const { point } = compaction
@@ -121,7 +121,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   const isFolded = before !== null || after !== null
   const { recall } = policy
   const world = isFolded
-    ? yield* worldAt(subject, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
+    ? yield* worldAt(history, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
     : null
   const beside: Beside = { visible, shortened, summaries: [], world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
@@ -133,10 +133,10 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
   if (!isLast) yield* add(counts, edits, plain, messages)
   const own = systems.find((index) => index >= tail)
   yield* add(counts, edits, between(tail, own ?? resumeAt), messages)
-  const system = joinedSystem(subject, systems)
+  const system = joinedSystem(history, systems)
   if (system !== null) messages.push(system)
   yield* add(counts, edits, between(resumeAt, compaction.point), messages)
-  standingViews.set(subject.messages, { messages, compaction, policy, memorySpace })
+  standingViews.set(history.messages, { messages, compaction, policy, memorySpace })
   return messages
 }
 
@@ -145,17 +145,17 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Step
  * terminal would show the same.
  */
 export function* lostMessages(
-  subject: Subject,
+  history: History,
   policy: Policy,
   cache: MadeCache,
   compaction: Compaction,
-): Steps<readonly number[]> {
+): Pausable<readonly number[]> {
   const whole = new Set<number | null>()
-  for (const { index, how } of yield* standingView(countsOf(subject, policy, cache), compaction))
+  for (const { index, how } of yield* standingView(countsOf(history, policy, cache), compaction))
     if (isWhole(how)) whole.add(index)
   const lost: number[] = []
-  for (let index = subject.structure.systemCount; index < compaction.point; index += 1)
-    if (!whole.has(index) && subject.messages[index]?.facts.bound !== 'whole') lost.push(index)
+  for (let index = history.structure.systemCount; index < compaction.point; index += 1)
+    if (!whole.has(index) && history.messages[index]?.facts.bound !== 'whole') lost.push(index)
   return lost
 }
 
@@ -175,7 +175,7 @@ export type ViewMessage = {
 }
 
 /** A message of the client's as it is. */
-export function originalMessage({ messages, sizes }: Subject, index: number): ViewMessage {
+export function originalMessage({ messages, sizes }: History, index: number): ViewMessage {
   return {
     item: { kind: 'kept', index },
     tokens: sizes[index] ?? 0,
@@ -189,7 +189,7 @@ export function originalMessage({ messages, sizes }: Subject, index: number): Vi
 
 /** A message that Foldgate wrote. */
 function standIn(
-  { dialect }: Pick<Subject, 'dialect'>,
+  { dialect }: Pick<History, 'dialect'>,
   how: 'summary' | 'recap',
   text: string,
   textTokens: number,
@@ -212,14 +212,14 @@ function standIn(
  * message of the client's, its content has the type of that message's (parts where media need them), and
  * the texts keep their encoding.
  */
-function joinUsers(subject: Subject, messages: readonly ViewMessage[]): ViewMessage[] {
+function joinUsers(history: History, messages: readonly ViewMessage[]): ViewMessage[] {
   const placed: ViewMessage[] = []
   for (let start = 0; start < messages.length;) {
     let end = start
     while (messages[end]?.role === 'user') end += 1
     const run = messages.slice(start, end)
-    const meetsAnew = run.some((message, position) => isNewHere(subject, message, run[position - 1]))
-    const joined = run.length > 1 && meetsAnew ? joinRun(subject, run) : null
+    const meetsAnew = run.some((message, position) => isNewHere(history, message, run[position - 1]))
+    const joined = run.length > 1 && meetsAnew ? joinRun(history, run) : null
     if (joined !== null) placed.push(joined)
     else placed.push(...messages.slice(start, Math.max(end, start + 1)))
     start = Math.max(end, start + 1)
@@ -264,8 +264,8 @@ const standingViews = new WeakMap<
 >()
 
 /** The view that was made for this conversation or for the one that it grew from; null where none was. */
-function foundView({ subject, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
-  const { messages, grewFrom, memorySpace } = subject
+function foundView({ history, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
+  const { messages, grewFrom, memorySpace } = history
   const isLonger = grewFrom !== null && grewFrom.shared >= compaction.point
   const view = standingViews.get(messages) ?? (isLonger ? standingViews.get(grewFrom.messages) : undefined)
   if (view?.compaction !== compaction || view.policy !== policy || view.memorySpace !== memorySpace)
@@ -276,18 +276,18 @@ function foundView({ subject, policy }: TokenCounts, compaction: Compaction): re
 
 /** Adds these messages of the client's, edited. */
 function* add(
-  { subject, editOf, make }: TokenCounts,
+  { history, editOf, make }: TokenCounts,
   edits: Edits,
   indexes: Iterable<number>,
   into: ViewMessage[],
-): Steps<void> {
+): Pausable<void> {
   let added = 0
   for (const index of indexes) {
     added += 1
     if (added % MESSAGES_PER_STEP === 0) yield
     const edit = editOf(index, edits)
     if (edit === null) continue
-    const message = originalMessage(subject, index)
+    const message = originalMessage(history, index)
     const made = edit === AS_IT_CAME ? null : yield* make(index, edit)
     const shown: ViewMessage =
       made === null || made.text === null || made.how === null
@@ -298,7 +298,7 @@ function* add(
             tokens: made.tokens,
             how: made.how,
           }
-    into.push(isNamedByThoughts(subject, index, edits) ? unbound(subject, shown) : shown)
+    into.push(isNamedByThoughts(history, index, edits) ? unbound(history, shown) : shown)
   }
 }
 
@@ -307,30 +307,30 @@ function* between(start: number, end: number): Generator<number> {
 }
 
 /** Whether the server would demand the thoughts before a message that are taken out. */
-function isNamedByThoughts(subject: Subject, index: number, edits: Edits): boolean {
-  if (index >= edits.point || subject.messages[index]?.facts.bound !== 'follows') return false
-  return firstTakenOut(subject, subject.structure.unitStart(index), edits) < index
+function isNamedByThoughts(history: History, index: number, edits: Edits): boolean {
+  if (index >= edits.point || history.messages[index]?.facts.bound !== 'follows') return false
+  return firstTakenOut(history, history.structure.unitStart(index), edits) < index
 }
 
 /** By the edits of a view: each of the tens of thousands of messages that a unit may have asks for the same. */
 const firstsTakenOut = new WeakMap<Edits, Map<number, number>>()
 
 /** The first thoughts of a unit that are taken out; beyond all messages if none are. */
-function firstTakenOut(subject: Subject, unit: number, edits: Edits): number {
-  const { structure } = subject
+function firstTakenOut(history: History, unit: number, edits: Edits): number {
+  const { structure } = history
   const known = firstsTakenOut.get(edits) ?? new Map<number, number>()
   firstsTakenOut.set(edits, known)
   const found = known.get(unit)
   if (found !== undefined) return found
   let first = Infinity
   for (let index = unit; first === Infinity && structure.unitStart(index) === unit; index += 1)
-    if (isTakenOut(subject, index, edits)) first = index
+    if (isTakenOut(history, index, edits)) first = index
   known.set(unit, first)
   return first
 }
 
 /** The message without what only holds with the thoughts that were taken out. */
-function unbound({ source, messages, dialect }: Subject, message: ViewMessage): ViewMessage {
+function unbound({ source, messages, dialect }: History, message: ViewMessage): ViewMessage {
   const { item } = message
   const place = item.kind === 'kept' ? item.index : item.place
   const span = place === undefined ? undefined : messages[place]
@@ -341,18 +341,18 @@ function unbound({ source, messages, dialect }: Subject, message: ViewMessage): 
 
 /** Adds what stands for a run of folded messages. */
 function* addStandIns(
-  { subject, policy, cache }: TokenCounts,
+  { history, policy, cache }: TokenCounts,
   part: FoldedPart | null,
   beside: Beside,
   into: ViewMessage[],
-): Steps<void> {
+): Pausable<void> {
   if (part === null) return
   const { summaries, recap } = part
   for (const summary of summaries)
-    into.push(standIn(subject, 'summary', summaryText(summary), summary.tokens, summary))
+    into.push(standIn(history, 'summary', summaryText(summary), summary.tokens, summary))
   if (recap === null) return
-  const made = yield* recapOf(subject, recap, { ...beside, summaries }, cache, policy)
-  if (made.text !== null) into.push(standIn(subject, 'recap', made.text, made.tokens, recap))
+  const made = yield* recapOf(history, recap, { ...beside, summaries }, cache, policy)
+  if (made.text !== null) into.push(standIn(history, 'recap', made.text, made.tokens, recap))
 }
 
 /**
@@ -361,7 +361,7 @@ function* addStandIns(
  * the end; `resumeAt`: where the tail goes on behind that place, and behind a system message of its own there.
  */
 function restatedIn(
-  { dialect, messages }: Subject,
+  { dialect, messages }: History,
   restated: readonly number[],
   tail: number,
   point: number,
@@ -376,37 +376,37 @@ function restatedIn(
 }
 
 /** System messages as one; null where nothing of them is left to say. */
-function joinedSystem(subject: Subject, systems: readonly number[]): ViewMessage | null {
-  const { dialect, source, messages } = subject
+function joinedSystem(history: History, systems: readonly number[]): ViewMessage | null {
+  const { dialect, source, messages } = history
   const [first] = systems
   if (first === undefined) return null
   const texts = systems.map((index) => {
     const { start, end } = messages[index] ?? { start: 0, end: 0 }
     return source.text(start, end)
   })
-  const base = originalMessage(subject, first)
+  const base = originalMessage(history, first)
   const json = dialect.entries.joinedSystems?.(texts) ?? null
   if (json === null) return null
   if (systems.length === 1) return base
-  const tokens = systems.reduce((sum, index) => sum + (subject.sizes[index] ?? 0), 0)
+  const tokens = systems.reduce((sum, index) => sum + (history.sizes[index] ?? 0), 0)
   return { ...base, item: { kind: 'made', json }, tokens }
 }
 
 /** Whether a message did not follow the one before it in the client's conversation. */
-function isNewHere(subject: Subject, message: ViewMessage, before: ViewMessage | undefined): boolean {
-  if (message.index === null || subject.structure.isStandIn(message.index)) return true
+function isNewHere(history: History, message: ViewMessage, before: ViewMessage | undefined): boolean {
+  if (message.index === null || history.structure.isStandIn(message.index)) return true
   return before !== undefined && message.index !== (before.index ?? message.index) + 1
 }
 
 /** Joining saves a message's frame and costs the break between the texts. */
 const JOIN_SAVES_TOKENS = 2
 
-function joinRun(subject: Subject, run: readonly ViewMessage[]): ViewMessage | null {
+function joinRun(history: History, run: readonly ViewMessage[]): ViewMessage | null {
   const base = baseOf(run)
   if (base === undefined) return null
-  const { entries } = subject.dialect
+  const { entries } = history.dialect
   const json = entries.joined(
-    run.map(({ item }) => standaloneJson(subject.source, subject.messages, item)),
+    run.map(({ item }) => standaloneJson(history.source, history.messages, item)),
     run.indexOf(base),
   )
   if (json === null) return null

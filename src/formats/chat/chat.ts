@@ -37,7 +37,7 @@ import {
   stringifyJson,
   stringOr,
 } from '../../json/json-value.ts'
-import type { Digest, Steps } from '../../json/source.ts'
+import type { Digest, Pausable } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
 import { audioReference } from '../media/media.ts'
@@ -118,7 +118,7 @@ function* describeMessage(
   message: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Described | null> {
+): Pausable<Described | null> {
   const roleText = message['role']
   if (typeof roleText !== 'string') return null
   const role = Object.hasOwn(roleOf, roleText) ? (roleOf[roleText] ?? 'other') : 'other'

@@ -1,14 +1,14 @@
 import { elementsIn, entriesIn, type EntrySpans } from '../../json/json-scan.ts'
 import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Source, Span, Pausable } from '../../json/source.ts'
 import type { Slot } from '../contract.ts'
 import { contentParts } from '../content/content-parts.ts'
 import { argumentSlots, contentSlots, firstOf, valueIn, valueOf } from '../content/slots.ts'
 import { thoughtFields } from './thoughts.ts'
 
 /** The slots of a message: the text of its content, thoughts that are plain text, and the arguments of its calls. */
-export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
+export function* slotsOf(source: Source, message: Span, parsed: ParsedMessage): Pausable<readonly Slot[]> {
   const fields = entriesIn(source, message) ?? []
   yield
   const role = valueOf(source, fields, 'role')
@@ -86,7 +86,7 @@ function* plainThoughts(
   message: Span,
   fields: readonly EntrySpans[],
   uncut: string,
-): Steps<readonly Span[]> {
+): Pausable<readonly Span[]> {
   const parsed: unknown = JSON.parse(source.text(message.start, message.end))
   yield
   if (!isJsonObject(parsed) || contentParts(parsed['content']).some(({ kind }) => kind === 'reasoning'))

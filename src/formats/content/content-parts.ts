@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../json/json-value.ts'
 import type { Media, MessageFacts } from '../../conversation/message.ts'
-import type { Digest, Steps } from '../../json/source.ts'
+import type { Digest, Pausable } from '../../json/source.ts'
 import { readMedia } from '../media/media.ts'
 
 /** A piece of a message's content, told apart by what may be done with it. */
@@ -34,7 +34,7 @@ export function* addSaid(
   parts: readonly ContentPart[],
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<boolean> {
+): Pausable<boolean> {
   for (const part of parts) {
     if (part.kind === 'text') content.push(part)
     if (part.kind !== 'media') continue

@@ -1,6 +1,6 @@
 import { elementsIn, entriesIn, type EntrySpans } from '../../json/json-scan.ts'
 import { parseJson, readKey } from '../../json/json-value.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Source, Span, Pausable } from '../../json/source.ts'
 import type { Slot } from '../contract.ts'
 import { type ContentPart, contentParts, textOf, type TextPart } from './content-parts.ts'
 
@@ -14,7 +14,7 @@ export function* edited(
   texts: ReadonlyMap<Slot, string>,
   mediaKept: number,
   textPart: TextPart,
-): Steps<string> {
+): Pausable<string> {
   const edits: { readonly at: Span; readonly json: string }[] = []
   for (const [{ spans, writtenAs }, text] of texts) {
     for (const at of spans) {
@@ -43,7 +43,7 @@ export function* withoutMedia(
   kept: number,
   mark: string,
   textPart: TextPart,
-): Steps<{ readonly json: string; readonly text: string } | null> {
+): Pausable<{ readonly json: string; readonly text: string } | null> {
   if (array === null || firstOf(source, array) !== '[') return null
   const parts = yield* rawParts(source, array)
   let dropped = parts.filter(({ kind }) => kind === 'media').length - kept
@@ -112,7 +112,7 @@ export function* foundSlots(
   texts: readonly (Span | null)[],
   lists: readonly (Span | null)[],
   keys: Iterable<string>,
-): Steps<readonly Slot[]> {
+): Pausable<readonly Slot[]> {
   const found = [...texts]
   for (const list of lists) {
     if (list === null) continue
@@ -152,7 +152,7 @@ const FOUND_PER_STEP = 256
 const PARTS_PER_STEP = 1_024
 
 /** The parts of a content with this one for its text: thoughts before it, where their providers want them, and the last media behind it. */
-function* partsWith(source: Source, array: Span, textPart: string, mediaKept: number): Steps<string> {
+function* partsWith(source: Source, array: Span, textPart: string, mediaKept: number): Pausable<string> {
   const raw = yield* rawParts(source, array)
   const rawOf = (wanted: ContentPart['kind']): string[] =>
     raw.filter(({ kind }) => kind === wanted).map(({ json }) => json)
@@ -165,7 +165,7 @@ function* partsWith(source: Source, array: Span, textPart: string, mediaKept: nu
 function* rawParts(
   source: Source,
   array: Span,
-): Steps<readonly { readonly kind: ContentPart['kind']; readonly json: string }[]> {
+): Pausable<readonly { readonly kind: ContentPart['kind']; readonly json: string }[]> {
   const spans = elementsIn(source, array) ?? []
   yield
   const parts = contentParts(JSON.parse(source.text(array.start, array.end)))

@@ -7,7 +7,7 @@ import {
   parseJsonText,
   stringOr,
 } from '../../json/json-value.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Source, Span, Pausable } from '../../json/source.ts'
 import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
 import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
@@ -142,7 +142,7 @@ function lineOfText(source: Source, text: Span): BodyEdit | null {
  * and every other message as a whole. What a user says at a time is one thing, however many blocks it is written in, and the
  * same goes for a system message.
  */
-function* wholeMessages(source: Source, blocks: readonly EntrySpan[]): Steps<readonly EntrySpan[]> {
+function* wholeMessages(source: Source, blocks: readonly EntrySpan[]): Pausable<readonly EntrySpan[]> {
   const entries: EntrySpan[] = []
   let entriesInStep = 0
   for (let start = 0; start < blocks.length;) {
@@ -180,7 +180,7 @@ const typeFirst = /^\{\s*"type"\s*:\s*"(\w+)"/
 /** Either stands within so many bytes, if it stands first. */
 const HEAD_BYTES = 64
 
-function* isOfBlocks(source: Source, envelope: Envelope, blocks: readonly EntrySpan[]): Steps<boolean> {
+function* isOfBlocks(source: Source, envelope: Envelope, blocks: readonly EntrySpan[]): Pausable<boolean> {
   const role = roleIn(source, envelope)
   // Of a message that nobody has read it is said later that it cannot be.
   if (role !== 'user') return role === 'assistant' || role === null

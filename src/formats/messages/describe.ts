@@ -1,7 +1,7 @@
 import { type JsonObject, objectsOf, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
 import { withoutReminders } from '../../conversation/result-words.ts'
-import type { Digest, Steps } from '../../json/source.ts'
+import type { Digest, Pausable } from '../../json/source.ts'
 import { addSaid, contentParts, kindNamed, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
@@ -25,7 +25,7 @@ export function* describeBlock(
   digest: Digest,
   unreadBytes: (text: string) => number,
   holder: JsonObject | null,
-): Steps<Described | null> {
+): Pausable<Described | null> {
   const speaker = (holder ?? entry)['role']
   if (typeof speaker !== 'string') return null
   const kind = holder === null ? 'said' : blockKindOf(entry, speaker)
@@ -133,7 +133,7 @@ function* meaningOf(
   entry: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Said | null> {
+): Pausable<Said | null> {
   const read: Said = { content: [], media: [] }
   if (saysContent(kind, entry)) {
     const parts = contentParts(contentOfBlock(kind, entry))

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Source, Span, Pausable } from '../../json/source.ts'
 import { entriesIn } from '../../json/json-scan.ts'
 import { textPart } from '../content/content-parts.ts'
 import {
@@ -22,7 +22,7 @@ import { saysContent } from './describe.ts'
  * The slots of a block or message: its text, the result that it brings, the input of its call, thoughts that nobody has signed,
  * and what the server found. What is encrypted stays whole.
  */
-export function* blockSlots(source: Source, entry: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
+export function* blockSlots(source: Source, entry: Span, parsed: ParsedMessage): Pausable<readonly Slot[]> {
   const value = parseJson(source, entry)
   yield
   if (!isJsonObject(value)) return []
@@ -53,7 +53,7 @@ export function* editedBlock(
   entry: Span,
   texts: ReadonlyMap<Slot, string>,
   mediaKept: number,
-): Steps<string> {
+): Pausable<string> {
   for (const [{ spans, writtenAs }, text] of texts)
     if (writtenAs === 'part' && spans[0]?.start === entry.start) return textPart(JSON.stringify(text))
   return yield* edited(source, entry, texts, mediaKept, textPart)
@@ -65,7 +65,7 @@ export function* withoutBlockMedia(
   entry: Span,
   kept: number,
   mark: string,
-): Steps<{ readonly json: string; readonly text: string } | null> {
+): Pausable<{ readonly json: string; readonly text: string } | null> {
   const type = valueIn(source, entry, 'type')
   const isShown =
     valueIn(source, entry, 'role') === null && type !== null && parseJson(source, type) !== 'tool_result'

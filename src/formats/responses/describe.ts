@@ -7,7 +7,7 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
-import type { Digest, Steps } from '../../json/source.ts'
+import type { Digest, Pausable } from '../../json/source.ts'
 import {
   kindNamed,
   addSaid,
@@ -39,7 +39,7 @@ export function* describeItem(
   item: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Described | 'stateful' | null> {
+): Pausable<Described | 'stateful' | null> {
   const kind = kindOf(item)
   if (kind === 'reference') return 'stateful'
   const role = roleOf(kind, item)
@@ -166,7 +166,7 @@ function* meaningOf(
   item: JsonObject,
   digest: Digest,
   unreadBytes: (text: string) => number,
-): Steps<Said | null> {
+): Pausable<Said | null> {
   const read: Said = { content: [], media: [] }
   if (saysContent(kind, item)) {
     if (!(yield* addSaid(read, contentParts(saidIn(kind, item)), digest, unreadBytes))) return null

@@ -1,7 +1,7 @@
 import { elementsIn, entriesIn } from '../../json/json-scan.ts'
 import { isJsonObject, type JsonObject, parseJson, stringifyJson } from '../../json/json-value.ts'
 import type { ParsedMessage } from '../../conversation/message.ts'
-import type { Source, Span, Steps } from '../../json/source.ts'
+import type { Source, Span, Pausable } from '../../json/source.ts'
 import type { TextPart } from '../content/content-parts.ts'
 import {
   argumentSlots,
@@ -19,7 +19,7 @@ import type { Slot } from '../contract.ts'
 import { callForms, foundKeys, isBound, isShellOutput, kindOf } from './item-kinds.ts'
 
 /** The slots of an item: the text of a message or an output, the arguments of a call, thoughts that are plain text, what the server found. */
-export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): Steps<readonly Slot[]> {
+export function* itemSlots(source: Source, item: Span, parsed: ParsedMessage): Pausable<readonly Slot[]> {
   if (firstOf(source, item) === '"') return contentSlots('text', source, item, parsed.text)
   const value = parseJson(source, item)
   yield
@@ -43,7 +43,7 @@ export function* editedItem(
   item: Span,
   texts: ReadonlyMap<Slot, string>,
   mediaKept: number,
-): Steps<string> {
+): Pausable<string> {
   const others = new Map(texts)
   for (const [slot, text] of texts) {
     const [at] = slot.spans
@@ -61,7 +61,7 @@ export function* withoutItemMedia(
   item: Span,
   kept: number,
   mark: string,
-): Steps<{ readonly json: string; readonly text: string } | null> {
+): Pausable<{ readonly json: string; readonly text: string } | null> {
   if (firstOf(source, item) !== '{') return null
   const parts = valueIn(source, item, 'output') ?? valueIn(source, item, 'content')
   return yield* withoutMedia(source, item, parts, kept, mark, textPartOf(source, item))

@@ -2,7 +2,7 @@ import { lruCache } from '../../lru-cache.ts'
 import type { ModelKey } from '../model-record.ts'
 import type { Models } from '../models.ts'
 import { grownBy, overheadIn, ratioFrom, withSample } from './learnt-rate.ts'
-import type { Anchor, AnsweredPrompt, Rate } from './prompt.ts'
+import type { Anchor, AnsweredPrompt, Rate } from './counted-prompt.ts'
 
 /** A model's count is learnt for each encoding that we count in. */
 export type CountedModel = { readonly key: ModelKey; readonly encoding: string }

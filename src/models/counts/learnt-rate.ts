@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Anchor } from './prompt.ts'
+import type { Anchor } from './counted-prompt.ts'
 
 /** More than anything here grows to; whatever says more is damaged. */
 const size = z.number().min(0).max(1_000_000_000)

@@ -1,6 +1,6 @@
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { CutBounds, OddReport } from '../suspicions.ts'
-import type { AnsweredPrompt, SentCount, SentPrompt } from './prompt.ts'
+import type { AnsweredPrompt, SentCount, SentPrompt } from './counted-prompt.ts'
 
 /** What an answer reported of its prompt, and what we know of that prompt. All counts are the provider's tokens. */
 export type ReportedPrompt = {

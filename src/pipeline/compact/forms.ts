@@ -2,15 +2,15 @@ import { type Advanced, type Compacted, compactionFor, tighten } from '../../com
 import { type View, type ViewMessage, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction, PreparedFold } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
-import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
-import { unboundCompaction, withNewestThoughts } from '../../compaction/thoughts.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
+import { unboundCompaction, withNewestThoughts } from '../../compaction/held-thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import { spliceMessages, type ViewItem } from '../../json/splice.ts'
 import type { EntryShape } from '../../formats/contract.ts'
 import { InvariantError } from '../../errors.ts'
 import type { KeepTaken } from '../../archive/archiving.ts'
-import { breathe, drive } from '../../scheduling/drive.ts'
+import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { Records } from '../records/records.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
@@ -77,7 +77,7 @@ export async function nextForm(
       // What its new summaries stand for could not be kept in a file that they might name.
       const standing = newest?.fold?.summaries ?? []
       const options = { standing, namesMessages: request.profile.recall.enabled }
-      const bare = await drive(withoutFile(counted.subject, prepared, options))
+      const bare = await runInSlices(withoutFile(counted.history, prepared, options))
       due = await advanced(request, counted, newest, { forced, prepared: bare }, cache)
     }
   }
@@ -159,8 +159,8 @@ export async function tightenedForm(
   const formWithin = async (plannedTokens: number): Promise<Form | null> => {
     const policy = fills && !smallest ? { ...profile, target: plannedTokens } : profile
     const room = { budgetTokens: plannedTokens, aroundTokens }
-    const made = await drive(tighten(within.subject, cache, { ...how, strict, policy, room }))
-    return made && drive(formOf(request, within, made))
+    const made = await runInSlices(tighten(within.history, cache, { ...how, strict, policy, room }))
+    return made && runInSlices(formOf(request, within, made))
   }
   const form = await (fills && !smallest ? filledView(budgetTokens, formWithin) : formWithin(budgetTokens))
   const compaction = form?.compacted?.compaction ?? null
@@ -213,13 +213,13 @@ const NOTHING_NEW: Now = { forced: false, prepared: null }
 /** The compaction that a request stands in which goes on from `newest`. */
 function advanced(
   { profile, remembered, strict }: FormRequest,
-  { subject, room, compaction, differenceTokens }: Counted,
+  { history, room, compaction, differenceTokens }: Counted,
   newest: Compaction | null,
   now: Now,
   cache: MadeCache,
 ): Promise<Advanced> {
-  return drive(
-    compactionFor(subject, cache, {
+  return runInSlices(
+    compactionFor(history, cache, {
       policy: profile,
       newest,
       seenUntil: remembered.seenUntil,
@@ -264,15 +264,15 @@ async function formUnder(
   cache: MadeCache,
 ): Promise<Form> {
   const { profile: policy, strict } = request
-  await breathe()
-  const view = await drive(viewUnder(counted.subject, cache, { policy, compaction, strict }))
-  await breathe()
-  const form = await drive(formOf(request, counted, { compaction, view }))
-  await breathe()
+  await pauseIfDue()
+  const view = await runInSlices(viewUnder(counted.history, cache, { policy, compaction, strict }))
+  await pauseIfDue()
+  const form = await runInSlices(formOf(request, counted, { compaction, view }))
+  await pauseIfDue()
   return form
 }
 
-function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Steps<Form> {
+function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Compacted): Pausable<Form> {
   const { messages, leadingCount, tokens } = compacted.view
   const isWhole =
     messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
@@ -291,7 +291,7 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */
-function* checkView(chat: Chat, view: View): Steps<void> {
+function* checkView(chat: Chat, view: View): Pausable<void> {
   if (view.messages.length === 0) throw new InvariantError('the view has no messages')
   const shapes = view.messages.map(({ index }): EntryShape =>
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),

@@ -11,7 +11,7 @@ import { readForm, readMessage, textOfForm } from '../../compaction/history/read
 import { sum, sumOf } from '../../compaction/history/size-sums.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
 import {
@@ -25,8 +25,8 @@ import {
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
 import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/unread-tokens.ts'
 import { digest } from '../read/read-chat.ts'
-import { drive } from '../../scheduling/drive.ts'
-import type { Subject } from '../../compaction/history/subject.ts'
+import { runInSlices } from '../../scheduling/drive.ts'
+import type { History } from '../../compaction/history/history.ts'
 
 /** How a conversation is counted. */
 export type CountRequest = {
@@ -48,21 +48,21 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
   return async function count(request) {
     const { chat, counter, encoding, model, scope } = request
     const { dialect, source, messages, structure, grewFrom } = chat
-    const perMessage = await drive(countMessages(request, messageCounts))
+    const perMessage = await runInSlices(countMessages(request, messageCounts))
     const sizes = perMessage.map(({ tokens }) => tokens)
-    const tools = await drive(toolsAndSchema(request, valueCounts))
-    const beside = await drive(systemBeside(request, valueCounts))
+    const tools = await runInSlices(toolsAndSchema(request, valueCounts))
+    const beside = await runInSlices(systemBeside(request, valueCounts))
     const memorySpace = `${scope} ${encoding} ${model}`
     const readable = { ...chat, memorySpace, digest, countSteps: counter.countSteps }
     return {
-      subject: {
+      history: {
         dialect,
         source,
         messages,
         structure,
         grewFrom,
-        references: await drive(referencesIn(readable)),
-        kept: await drive(keptPassages(readable)),
+        references: await runInSlices(referencesIn(readable)),
+        kept: await runInSlices(keptPassages(readable)),
         omitted: NONE_OMITTED,
         sizes,
         mediaSizes: (index) => (messages[index]?.facts.media ?? []).map((media) => mediaTokens(media, model)),
@@ -83,15 +83,15 @@ export function createTokenCounting(): (request: CountRequest) => Promise<Conver
 
 /** @internal exported for tests. How much less a message of so many tokens weighs without the thoughts in it that are bound; 0 if it holds none. */
 export function* boundTokens(
-  subject: Pick<Subject, 'source' | 'dialect'>,
+  history: Pick<History, 'source' | 'dialect'>,
   message: Message,
   tokens: number,
   counter: TokenCounter,
   model: string,
-): Steps<number> {
+): Pausable<number> {
   if (message.facts.bound !== 'part') return 0
-  const form = yield* readForm(subject, message, true)
-  const unread = yield* unreadTokens(subject.source, message, counter.countSteps)
+  const form = yield* readForm(history, message, true)
+  const unread = yield* unreadTokens(history.source, message, counter.countSteps)
   const left = yield* messageTokens(form.parsed, message.facts, counter, model)
   return Math.max(0, tokens - left - hiddenTokens(message, unread, textOfForm(form)))
 }
@@ -131,7 +131,7 @@ const MESSAGES_PER_STEP = 4_096
  * The counts of what the model is shown: the server's own compaction stands for all that was done before it. What users and
  * operators have said there it may show beside it.
  */
-function* countMessages(request: CountRequest, known: MessageCounts): Steps<readonly MessageTokens[]> {
+function* countMessages(request: CountRequest, known: MessageCounts): Pausable<readonly MessageTokens[]> {
   const { chat, encoding, model } = request
   const { unkeyedCount, systemCount } = chat.structure
   const isCompacted = (index: number): boolean =>
@@ -161,7 +161,7 @@ function countsOf(known: MessageCounts, way: string): WeakMap<MessageFacts, Mess
   return counts
 }
 
-function* countMessage({ chat, counter, model }: CountRequest, message: Message): Steps<MessageTokens> {
+function* countMessage({ chat, counter, model }: CountRequest, message: Message): Pausable<MessageTokens> {
   const { facts } = message
   const { countSteps } = counter
   const parsed = yield* readMessage(chat, message)
@@ -180,14 +180,14 @@ function* countMessage({ chat, counter, model }: CountRequest, message: Message)
 
 /** How a value is counted: as the model is shown it, and as JSON. */
 type CountValue = {
-  readonly shown: (value: unknown, counter: TokenCounter, model: string) => Steps<number>
-  readonly plain: (value: unknown, counter: TokenCounter) => Steps<number>
+  readonly shown: (value: unknown, counter: TokenCounter, model: string) => Pausable<number>
+  readonly plain: (value: unknown, counter: TokenCounter) => Pausable<number>
 }
 
 const asTools: CountValue = { shown: toolsTokens, plain: plainToolsTokens }
 const asSchema: CountValue = { shown: schemaTokens, plain: plainSchemaTokens }
 
-function* toolsAndSchema(request: CountRequest, known: ValueCounts): Steps<Weight> {
+function* toolsAndSchema(request: CountRequest, known: ValueCounts): Pausable<Weight> {
   const { tools, legacyTools, schema } = request.chat.body
   const named = toolsInForce(request.chat.messages.flatMap(({ facts }) => facts.toolNames ?? []))
   const weights = [
@@ -202,9 +202,9 @@ function* toolsAndSchema(request: CountRequest, known: ValueCounts): Steps<Weigh
 }
 
 /** What is said as the operator's beside the history. */
-function* systemBeside(request: CountRequest, known: ValueCounts): Steps<number> {
+function* systemBeside(request: CountRequest, known: ValueCounts): Pausable<number> {
   const { body, dialect } = request.chat
-  const count = (value: unknown, counter: TokenCounter): Steps<number> =>
+  const count = (value: unknown, counter: TokenCounter): Pausable<number> =>
     textSteps(dialect.bodies.systemText(value), counter.countSteps)
   return (yield* countValue(request, body.system, { shown: count, plain: count }, known)).tokens
 }
@@ -216,7 +216,7 @@ function* countValue(
   known: ValueCounts,
   named = NONE_NAMED,
   added: RecallOffer | null = null,
-): Steps<Weight> {
+): Pausable<Weight> {
   if (span === null) return { tokens: 0, marginTokens: 0 }
   // A line for billing, which is another one each time, would have all of it counted anew.
   const line = span === chat.body.system ? chat.body.billingLine : null

@@ -1,6 +1,6 @@
 import { hasFamily } from '../../tokens/families.ts'
 import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
-import type { RequestParts } from '../parts.ts'
+import type { RequestParts } from '../request-parts.ts'
 import { reserveOf, underWindow } from './measure.ts'
 import { type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { budgetOf, type Reserve } from '../../tokens/budget.ts'
@@ -58,7 +58,7 @@ function measureOf(
   return onceThere(measuring, (measure) => {
     const { counted } = measure
     if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
-    return { ...measure, counted: { ...counted, subject: { ...counted.subject, keepsNewestThoughts: true } } }
+    return { ...measure, counted: { ...counted, history: { ...counted.history, keepsNewestThoughts: true } } }
   })
 }
 

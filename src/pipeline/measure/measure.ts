@@ -11,9 +11,14 @@ import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
-import { differenceTokens, expectedTokens, growthDoubtTokens, type Rate } from '../../models/counts/prompt.ts'
+import {
+  differenceTokens,
+  expectedTokens,
+  growthDoubtTokens,
+  type Rate,
+} from '../../models/counts/counted-prompt.ts'
 import { encodingFor, startingRatio } from '../../tokens/families.ts'
-import { drive, type Eventual, nextSlice } from '../../scheduling/drive.ts'
+import { runInSlices, type Eventual, nextSlice } from '../../scheduling/drive.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
@@ -81,12 +86,12 @@ export function createMeasure({ counts, wantsCount, holdsLimit, onGuess }: Measu
     async function measureCounted(): Promise<Measure> {
       const { scope } = request.place
       const { compaction } = remembered
-      const counter = await loadCounter(encoding, { run: drive, pause: nextSlice })
+      const counter = await loadCounter(encoding, { run: runInSlices, pause: nextSlice })
       const counted = await countTokens({ chat, counter, encoding, model, scope, addedTool: recall })
-      const { subject, aroundTokens } = counted
+      const { history, aroundTokens } = counted
       const rateNow = counts.rateOf(counting, familyRatio, aroundTokens)
       const budgetNow = ownBudget(providerBudget, rateNow)
-      const conversationTokens = sumOf(subject.sizes, chat.structure.systemCount, subject.sizes.length)
+      const conversationTokens = sumOf(history.sizes, chat.structure.systemCount, history.sizes.length)
       const incomingTokens = aroundTokens + conversationTokens
       const anchor = anchorOf({ chat, compaction, scope }, counts, counting, counted)
       const besideTokens = besideFor(rateNow, counted, budgetNow, anchor !== null)

@@ -6,7 +6,7 @@ import {
   expectedTokens,
   type SentBeginning,
   type SentPrompt,
-} from '../../models/counts/prompt.ts'
+} from '../../models/counts/counted-prompt.ts'
 import type { CountedModel, Counts } from '../../models/counts/counts.ts'
 import { digest } from '../read/read-chat.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
@@ -26,7 +26,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
   const sentBytes = bytesIn(form.pieces)
   // What holds media is counted, whatever its size.
   if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
-  const { perMessage, subject } = counted
+  const { perMessage, history } = counted
   const loose = perMessage.map(looseOf)
   const end = loose.length
   return {
@@ -35,7 +35,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
     beginnings: beginnings.map((each) => ({
       ...each,
       counted: {
-        addedTextTokens: sumOf(subject.sizes, each.point, end) - sumOf(loose, each.point, end),
+        addedTextTokens: sumOf(history.sizes, each.point, end) - sumOf(loose, each.point, end),
         looseTokens: sumOf(loose, 0, each.point),
       },
     })),
@@ -59,14 +59,14 @@ export function anchorOf(
   { chat, compaction, scope }: { chat: Chat; compaction: Compaction | null; scope: string },
   counts: Pick<Counts, 'anchorAt'>,
   counting: CountedModel,
-  { subject }: Pick<Counted, 'subject'>,
+  { history }: Pick<Counted, 'history'>,
 ): Anchor | null {
   return counts.anchorAt(
     counting,
     promptsUnder(chat, scope, compaction).beginnings.map(({ prompt, point }) => ({
       prompt,
       // A client that dropped its thoughts or changed an image since has another beginning of the same meaning.
-      conversationTokens: sumOf(subject.sizes, chat.structure.systemCount, point),
+      conversationTokens: sumOf(history.sizes, chat.structure.systemCount, point),
     })),
   )
 }
@@ -102,8 +102,8 @@ function looseOf({ mediaTokens, thoughtTokens }: MessageTokens): number {
   return mediaTokens + thoughtTokens
 }
 
-function messageTokens({ subject }: Counted, { compacted }: Form): readonly number[] {
-  if (compacted === null) return subject.sizes.slice(subject.structure.systemCount)
+function messageTokens({ history }: Counted, { compacted }: Form): readonly number[] {
+  if (compacted === null) return history.sizes.slice(history.structure.systemCount)
   const { messages, leadingCount } = compacted.view
   return messages.slice(leadingCount).map(({ tokens }) => tokens)
 }

@@ -8,27 +8,27 @@ import type { Counted } from '../request.ts'
  * what cannot be folded would end the conversation.
  */
 export function withoutPast(counted: Counted, windowTokens: number): Counted | null {
-  const { sizes, structure } = counted.subject
+  const { sizes, structure } = counted.history
   const pastTokens = sumOf(sizes, structure.unkeyedCount, structure.systemCount)
   return pastTokens > windowTokens * PAST_SHARE_MAX ? leavingOut(counted, windowTokens) : null
 }
 
 /** The same however little it takes: its upstream may show the model all that it is sent. */
 export function leavingOut(counted: Counted, windowTokens: number): Counted | null {
-  const { subject, room, perMessage } = counted
-  const { said, spent } = pastOf(subject)
-  const standing = said.filter((index) => !subject.omitted.has(index))
-  const oldest = oldestSaid(standing, subject.sizes, windowTokens * SAID_SHARE)
-  const omitted = new Set([...subject.omitted, ...spent, ...oldest])
-  if (omitted.size === subject.omitted.size) return null
-  for (const index of leadingSystem(subject, omitted)) omitted.add(index)
+  const { history, room, perMessage } = counted
+  const { said, spent } = pastOf(history)
+  const standing = said.filter((index) => !history.omitted.has(index))
+  const oldest = oldestSaid(standing, history.sizes, windowTokens * SAID_SHARE)
+  const omitted = new Set([...history.omitted, ...spent, ...oldest])
+  if (omitted.size === history.omitted.size) return null
+  for (const index of leadingSystem(history, omitted)) omitted.add(index)
   let omittedTokens = 0
-  for (const index of omitted) omittedTokens += subject.sizes[index] ?? 0
+  for (const index of omitted) omittedTokens += history.sizes[index] ?? 0
   const aroundTokens = counted.aroundTokens - omittedTokens
-  const sizes = subject.sizes.map((size, index) => (omitted.has(index) ? 0 : size))
+  const sizes = history.sizes.map((size, index) => (omitted.has(index) ? 0 : size))
   return {
     ...counted,
-    subject: { ...subject, omitted, sizes },
+    history: { ...history, omitted, sizes },
     aroundTokens,
     room: { ...room, aroundTokens: room.aroundTokens - omittedTokens },
     perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING : each)),
@@ -48,7 +48,7 @@ const SAID_SHARE = 0.25
  * server has compacted it passes over.
  */
 function leadingSystem(
-  { dialect, messages, structure }: Counted['subject'],
+  { dialect, messages, structure }: Counted['history'],
   omitted: ReadonlySet<number>,
 ): number[] {
   const { unkeyedCount, systemCount } = structure

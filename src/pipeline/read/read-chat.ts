@@ -1,14 +1,14 @@
 import type { Chat, UnreadReason } from '../request.ts'
 import { isUtf8 } from 'node:buffer'
-import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import type { Message } from '../../conversation/message.ts'
 import { meaningKeys } from '../../conversation/keys.ts'
 import type { Dialect, Repaired } from '../../formats/contract.ts'
 import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
-import type { Digest, Source, Span, Steps } from '../../json/source.ts'
+import type { Digest, Source, Span, Pausable } from '../../json/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
-import { driveFor, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { runBySize, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { Settings } from '../../config/settings.ts'
@@ -41,7 +41,9 @@ export function readBytes(
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
   const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
   const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
-  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () => driveFor(bytes.length, reading))
+  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () =>
+    runBySize(bytes.length, reading),
+  )
   if (arrayStart === null) return read
   return onceThere(read, (chat) => {
     if (typeof chat === 'string') return chat
@@ -108,7 +110,7 @@ function* chatIn(
   { limits, readFacts }: ReadChatOptions,
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null,
   beginning: SharedBeginning | null,
-): Steps<Chat | UnreadReason> {
+): Pausable<Chat | UnreadReason> {
   const known = beginning?.span ?? null
   if (!(yield* isText(bytes, known))) return 'not-utf8'
   const read = yield* dialect.bodies.read(source, limits, known)
@@ -128,7 +130,7 @@ function* chatIn(
  * Whether a body is valid UTF-8, which nobody here rewrites otherwise. What was read before is, and ends with an ASCII
  * byte.
  */
-function* isText(bytes: Buffer, known: Span | null): Steps<boolean> {
+function* isText(bytes: Buffer, known: Span | null): Pausable<boolean> {
   for (let at = 0; at < bytes.length;) {
     const until = known !== null && at < known.start ? known.start : bytes.length
     let end = Math.min(until, at + CHECKED_BYTES)
@@ -154,7 +156,7 @@ const SCANNED_BYTES_MAX = 65_536
 /** Hashed between two pauses: about a millisecond. */
 const HASHED_BYTES = 1_048_576
 
-function* hashSteps(bytes: Buffer): Steps<string> {
+function* hashSteps(bytes: Buffer): Pausable<string> {
   const hashing = createHash('sha256')
   for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
     hashing.update(bytes.subarray(at, at + HASHED_BYTES))

@@ -4,9 +4,9 @@ import {
   readCompaction,
   writeCompaction,
 } from '../../compaction/compaction.ts'
-import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/subject.ts'
+import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/history.ts'
 import { lruCache } from '../../lru-cache.ts'
-import { breathe, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
@@ -74,7 +74,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   ): Promise<{ readonly point: number; readonly kept: Kept } | null> {
     for (let start = 0; start < points.length; start = lookupEnd(start)) {
       // A store that answers at once keeps others waiting otherwise; the first look-up waits for nobody.
-      if (start > 0) await breathe()
+      if (start > 0) await pauseIfDue()
       const some = points.slice(start, lookupEnd(start))
       const found = await store.getFirst(keysAt(prefix, chat, some))
       const kept = found === null ? null : read(found.value)

@@ -4,12 +4,12 @@ import type { AnsweredCall, Reply, ReplyCall, Seam } from '../../formats/answer-
 import type { Failures } from '../../telemetry/failures.ts'
 import { discard, retrying } from '../send/outcome.ts'
 import { answerRecall } from '../../recall/answer-recall.ts'
-import { drive } from '../../scheduling/drive.ts'
+import { runInSlices } from '../../scheduling/drive.ts'
 import { withTool } from '../recall/recall-offer.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { withReplaced } from '../send/outgoing-body.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
-import type { SendingParts } from '../parts.ts'
+import type { SendingParts } from '../request-parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { callAgain, continuationSeam, continuedText, lastWordsOf, paragraphSeam } from './seams.ts'
 import { readPlain } from './whole-answer.ts'
@@ -249,7 +249,7 @@ export function recallAnswers(
   return async (argumentsText, { compacted }, roomTokens) => {
     if (counted === null || compacted === null) return NOTHING_LEFT_OUT
     const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
-    return drive(answerRecall({ subject: counted.subject, compacted }, argumentsText, tokensMax))
+    return runInSlices(answerRecall({ history: counted.history, compacted }, argumentsText, tokensMax))
   }
 }
 

@@ -1,14 +1,14 @@
-import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { createFurtherAnswers, type FurtherAnswers, recallAnswers, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
-import type { SendingParts } from '../parts.ts'
+import type { SendingParts } from '../request-parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 import { fittingForm } from '../send/recover.ts'
 import { parsedBody, readPlain, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
-import { breathe, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { CallRules, Replies } from '../../formats/answer-contract.ts'
@@ -143,7 +143,7 @@ export function joinStream(
           out.push(...shown(cut, kind !== 'part'))
           if (count % EVENTS_PER_STEP < EVENTS_PER_STEP - 1) continue
           if (out.length > 0) yield Buffer.concat(out.splice(0))
-          await breathe()
+          await pauseIfDue()
         }
         if (out.length > 0) yield Buffer.concat(out)
         const rest = isBeyondUs ? cutter.end() : nothing
@@ -202,7 +202,7 @@ function joinedReply(
     recallRounds: profile.recall.rounds,
     continuationsMax: rules.continues ? profile.continuation.max : 0,
     roomTokens: roomTokens(request),
-    count: (text) => counted?.subject.count(text) ?? Buffer.byteLength(text),
+    count: (text) => counted?.history.count(text) ?? Buffer.byteLength(text),
     send: sendFurther(request, shape, offer, parts),
     fit: (larger, budgetTokens) => fittingForm(larger, budgetTokens, sending, parts),
     goesOn: (next) => goesOn(next, shape),
@@ -253,7 +253,7 @@ async function joinPlain(
   let outcome = await readPlain(first)
   for (const piece of outcome.held) {
     observer.tap(piece)
-    await breathe()
+    await pauseIfDue()
   }
   for (;;) {
     const reply = plain.takePlain(parsedBody(outcome))

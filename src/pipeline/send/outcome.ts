@@ -1,7 +1,7 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
-import type { RequestParts } from '../parts.ts'
+import type { RequestParts } from '../request-parts.ts'
 import type { Form, Judged, Outcome, Send, Sending } from '../request.ts'
 
 /**

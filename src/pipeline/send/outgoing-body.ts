@@ -1,16 +1,16 @@
 import type { Form, PreparedRequest } from '../request.ts'
 import type { BodyEdit, OutputLimit } from '../../formats/contract.ts'
 import type { BodyPiece } from '../../json/splice.ts'
-import { finish, type Span, type Steps } from '../../json/source.ts'
+import { runAtOnce, type Span, type Pausable } from '../../json/source.ts'
 import type { Target } from '../../upstream/target.ts'
 
 /** The bytes of a body that was put together from original bytes and new text. */
 export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer {
-  return finish(bytesInSteps(original, pieces))
+  return runAtOnce(bytesInSteps(original, pieces))
 }
 
 /** The same in steps, where made text is long: a view may hold an image of tens of megabytes. */
-export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): Steps<Buffer> {
+export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): Pausable<Buffer> {
   const parts: Buffer[] = []
   for (const piece of pieces) {
     if (typeof piece !== 'string') {

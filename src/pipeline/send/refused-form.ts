@@ -4,7 +4,7 @@ import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../co
 import { isStrict } from '../learnt.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
-import type { RequestParts } from '../parts.ts'
+import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Counted, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
@@ -145,6 +145,6 @@ function rebound<Request extends { readonly chat: Chat }>(
   const { chat } = request
   const { signedMessages, ...plain } = chat
   const other = isBound ? { ...plain, messages: signedMessages ?? chat.messages } : withFreeThoughts(chat)
-  const subject = { ...counted.subject, messages: other.messages }
-  return { request: { ...request, chat: other }, counted: { ...counted, subject } }
+  const history = { ...counted.history, messages: other.messages }
+  return { request: { ...request, chat: other }, counted: { ...counted, history } }
 }

@@ -1,4 +1,4 @@
-import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { measureAfterRefusal } from '../measure/measure-request.ts'
 import {
   discard,
@@ -16,7 +16,7 @@ import { fallBack } from './fall-back.ts'
 import { recoverFromOverflow, trySmaller, withFittingLimit } from './recover.ts'
 import { cureThoughts, restoreOnRefusal } from './refused-form.ts'
 import { askForUsage } from './usage-in-streams.ts'
-import type { RequestParts, Senders, SendingParts } from '../parts.ts'
+import type { RequestParts, Senders, SendingParts } from '../request-parts.ts'
 import type {
   AnsweredRequest,
   Form,
@@ -32,8 +32,8 @@ import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
-import { finish } from '../../json/source.ts'
-import { drive } from '../../scheduling/drive.ts'
+import { runAtOnce } from '../../json/source.ts'
+import { runInSlices } from '../../scheduling/drive.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isListedAt } from '../../models/table/window-table.ts'
 import { withoutBilling } from '../billing-line.ts'
@@ -213,7 +213,7 @@ function sendOnce({ upstreams, windows, poolOf }: RequestParts): Send {
       let body = sending.request.body.raw
       if (isChanged) {
         const steps = bytesInSteps(sent.chat.bytes, sent.pieces)
-        body = hasLongText(sent.pieces) ? await drive(steps) : finish(steps)
+        body = hasLongText(sent.pieces) ? await runInSlices(steps) : runAtOnce(steps)
       }
       const sentAtMs = performance.now()
       if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs

@@ -8,7 +8,7 @@ import { resolveWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { countBelow } from '../../conversation/structure.ts'
-import { breathe, drive } from '../../scheduling/drive.ts'
+import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import type { CachedCall, SummaryResult } from '../../summaries/order.ts'
 import { createAsk, type Destination } from '../../summaries/summary-call.ts'
 import { summaryKey } from '../../summaries/summary-record.ts'
@@ -71,7 +71,7 @@ export async function orderSummary(
   signal: AbortSignal,
 ): Promise<SummaryResult> {
   const { request, sent, range } = ordered
-  const { subject } = ordered.counted
+  const { history } = ordered.counted
   const { profile, chat } = request
   const modelKey = summaryKeyOf(request, parts)
   const material = await materialOf(ordered, parts)
@@ -89,7 +89,7 @@ export async function orderSummary(
         ? null
         : cachedCall(ordered, sent, material),
     rejectionsKey: JSON.stringify([modelKey.upstream, modelKey.model]),
-    subject,
+    history,
   }
   const ask = createAsk(destinationOf(request), {
     upstreams: parts.upstreams,
@@ -133,7 +133,7 @@ async function materialOf(ordered: OrderedSummary, { writer }: SummaryParts): Pr
   const known: readonly EarlierSummary[] = earlier === null ? standing : [earlier]
   return {
     previous: known.length === 0 ? null : known.map(({ text }) => text).join('\n\n'),
-    messages: await drive(transcriptOf(counted.subject, rangeIndexes(range, known))),
+    messages: await runInSlices(transcriptOf(counted.history, rangeIndexes(range, known))),
   }
 }
 
@@ -142,7 +142,7 @@ async function materialOf(ordered: OrderedSummary, { writer }: SummaryParts): Pr
  * for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
-  { request: { chat, place, profile }, counted: { subject }, range }: OrderedSummary,
+  { request: { chat, place, profile }, counted: { history }, range }: OrderedSummary,
   reach: number,
   writer: Pick<SummaryWriter, 'find'>,
 ): Promise<EarlierSummary | null> {
@@ -155,11 +155,11 @@ async function earlierSummary(
       place.scope,
       profile.summary,
       { start: range.start, end, except },
-      subject.digest,
+      history.digest,
     )
     wanted.push({ start: range.start, end, except, key })
     // A key says which messages are left out, and they may be thousands.
-    if (range.except.length > EXCEPT_FEW) await breathe()
+    if (range.except.length > EXCEPT_FEW) await pauseIfDue()
   }
   while (wanted.length > 0) {
     const found = await writer.find(wanted.map(({ key }) => key))
@@ -275,7 +275,7 @@ function cachedCall(
   const { previous } = transcript
   const transcriptTokens = transcript.messages.reduce(
     (sum, { tokens }) => sum + tokens,
-    INSTRUCTION_TOKENS + (previous === null ? 0 : counted.subject.count(previous)),
+    INSTRUCTION_TOKENS + (previous === null ? 0 : counted.history.count(previous)),
   )
   if (promptTokens * CACHED_PRICE + INSTRUCTION_TOKENS >= transcriptTokens) return null
   return { promptTokens, body: (instruction, fields) => bodyOf(request, messages, instruction, fields) }

@@ -13,7 +13,7 @@ import type {
   PreparedFold,
 } from '../../compaction/compaction.ts'
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
-import { drive } from '../../scheduling/drive.ts'
+import { runInSlices } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'
 import { summaryKey } from '../../summaries/summary-record.ts'
 import {
@@ -91,7 +91,7 @@ export async function foldFor(wanted: SummaryRequest, due: Advanced, parts: Summ
     if (record?.kind === 'written') {
       const note = summaryNote(range, request.chat.structure.systemCount, noting)
       const made = { written: record.text, systemTokensMax, note }
-      summaries.push(await drive(standingSummary(counted.subject, range, made)))
+      summaries.push(await runInSlices(standingSummary(counted.history, range, made)))
     } else {
       // A range that is hardly longer than it was is not summarised anew: the summary of most of it stays.
       const standing = previous?.fold?.summaries ?? []
@@ -112,7 +112,7 @@ export async function outlookOf(
   const mode = await summaryModeOf(request)
   if (mode === null) return noOutlook
   const options = aheadOptions(wanted, compaction, null)
-  if (!(await drive(mayNeedSummary(counted.subject, parts.cache, options)))) return noOutlook
+  if (!(await runInSlices(mayNeedSummary(counted.history, parts.cache, options)))) return noOutlook
   const asked = await askedAhead(wanted, compaction, parts)
   const fold = asked.isFurther ? asked.fold : ((await planned(wanted, compaction, null, parts)) ?? asked.fold)
   if (fold === null) return noOutlook
@@ -162,7 +162,7 @@ function planned(
   due: CompactionReason | null,
   { cache }: SummaryParts,
 ): Promise<FoldAhead | null> {
-  return drive(foldAhead(wanted.counted.subject, cache, aheadOptions(wanted, compaction, due)))
+  return runInSlices(foldAhead(wanted.counted.history, cache, aheadOptions(wanted, compaction, due)))
 }
 
 /** Records for which fold summaries are asked; resolves with the one that stands, which may be another replica's. */
@@ -193,13 +193,13 @@ type Found = {
 }
 
 async function recordsOf(
-  { request: { chat, place, profile }, counted: { subject } }: SummaryRequest,
+  { request: { chat, place, profile }, counted: { history } }: SummaryRequest,
   ranges: readonly WorthyRange[],
   { writer }: SummaryParts,
 ): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const range of ranges) {
-    const key = summaryKey(chat, place.scope, profile.summary, range, subject.digest)
+    const key = summaryKey(chat, place.scope, profile.summary, range, history.digest)
     const record = (await writer.find([key]))?.record ?? null
     const isWorthwhile = savesEnough(range.replacedTokens, profile.summary.max_tokens, profile.summary)
     found.push({ range, key, record, isWorthwhile })
@@ -234,7 +234,7 @@ async function obtainAll(
   for (const range of fold.ranges) {
     if (!savesEnough(range.replacedTokens, profile.summary.max_tokens, profile.summary)) continue
     await parts.writer.obtain({
-      key: summaryKey(chat, place.scope, profile.summary, range, counted.subject.digest),
+      key: summaryKey(chat, place.scope, profile.summary, range, counted.history.digest),
       conversation,
       model,
       upstream,
@@ -286,7 +286,7 @@ async function isOwnRequest({ messages, structure, source, dialect }: Chat): Pro
   if (message === undefined) return false
   const known = asksForSummary.get(message.facts)
   if (known !== undefined) return known
-  const asks = await drive(isCompactionPrompt(parseEntry(dialect, source, message).text))
+  const asks = await runInSlices(isCompactionPrompt(parseEntry(dialect, source, message).text))
   asksForSummary.set(message.facts, asks)
   return asks
 }

@@ -1,5 +1,5 @@
 import type { Chat, Form, PreparedRequest } from '../request.ts'
-import { type MessageTreatment, outlineOf } from '../../compaction/report.ts'
+import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
 import type { ViewMessage } from '../../compaction/view/view.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
@@ -12,7 +12,7 @@ import type { HeldMessages, HeldOutline, HeldText, Opening } from '../../telemet
 export function heldMessages(request: PreparedRequest, form: Form): HeldMessages {
   const { chat, compacted } = form
   // If the client's own bytes take the place of repaired ones, what was counted is not what is sent.
-  const sizes = chat === request.chat ? (request.measure?.counted?.subject.sizes ?? null) : null
+  const sizes = chat === request.chat ? (request.measure?.counted?.history.sizes ?? null) : null
   const outline = heldOutline(chat, sizes, compacted, form.pieces, aroundOf(request))
   return {
     outline,
@@ -60,7 +60,7 @@ function aroundOf({ chat, measure }: PreparedRequest): HeldOutline['around'] {
   const { tools, legacyTools, system } = chat.body
   const counted = measure?.counted ?? null
   const leading =
-    counted === null ? 0 : sumOf(counted.subject.sizes, 0, counted.subject.structure.systemCount)
+    counted === null ? 0 : sumOf(counted.history.sizes, 0, counted.history.structure.systemCount)
   const systemTokens =
     counted === null ? null : counted.aroundTokens - counted.toolsTokens - PRIMING_TOKENS - leading
   return {

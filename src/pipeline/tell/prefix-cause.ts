@@ -1,7 +1,7 @@
 import type { PrefixCause } from '../../telemetry/request-report.ts'
 import { spansAround } from '../billing-line.ts'
 import type { Chat, AnsweredRequest } from '../request.ts'
-import { anyHasBoundThoughts } from '../../compaction/history/subject.ts'
+import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { lruCache } from '../../lru-cache.ts'
 
 /** What of a request tells whose doing it is. */

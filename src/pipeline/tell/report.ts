@@ -8,7 +8,7 @@ import {
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
-import { outlineOf, passRanges, type PassRange } from '../../compaction/report.ts'
+import { outlineOf, passRanges, type PassRange } from '../../compaction/outline.ts'
 import type { View } from '../../compaction/view/view.ts'
 import { clientOf } from '../bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
@@ -163,9 +163,9 @@ function isBeyondWindow({ measure, outcome, chat }: AnsweredRequest): boolean | 
 }
 
 /** What of the passages that are to be kept found no room, in tokens. */
-function keptLeftOut({ compacted }: Form, { subject }: Counted): number {
+function keptLeftOut({ compacted }: Form, { history }: Counted): number {
   const fold = compacted?.compaction?.fold ?? null
-  return fold === null ? 0 : Math.max(0, keptTokens(subject, fold.frontier) - fold.keptTokensMax)
+  return fold === null ? 0 : Math.max(0, keptTokens(history, fold.frontier) - fold.keptTokensMax)
 }
 
 /** Results of the newest round that were sent with the earlier text that they refer to. */
@@ -179,7 +179,7 @@ function repeatedTokens({ structure }: Chat, counted: Counted): number {
   if (before === undefined) return 0
   let tokens = counted.aroundTokens
   for (let index = structure.systemCount; index < before; index += 1)
-    tokens += counted.subject.sizes[index] ?? 0
+    tokens += counted.history.sizes[index] ?? 0
   return tokens
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { MessageTreatment } from '../../compaction/report.ts'
+import type { MessageTreatment } from '../../compaction/outline.ts'
 import type { HeldMessages, HeldOutline, HeldText, Opening } from '../request-report.ts'
 
 /** A message of the latest request, with its texts, each cut at some length, if they may be shown and are still held. */

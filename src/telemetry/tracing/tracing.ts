@@ -6,7 +6,13 @@ import type { Log } from '../log/log.ts'
 import type { SummaryResult } from '../../summaries/order.ts'
 import type { Listener, SummaryCall } from '../request-report.ts'
 import { modelServer, requestSpan, summarySpan, type ToldSpan } from './spans.ts'
-import { chooseExport, type ExportChoice, readSdkSettings, type SdkSettings, variable } from './settings.ts'
+import {
+  chooseExport,
+  type ExportChoice,
+  readSdkSettings,
+  type SdkSettings,
+  variable,
+} from './trace-settings.ts'
 import type { ExportResultCode } from '@opentelemetry/core'
 
 /** Tells OpenTelemetry of requests and summaries. None of it waits or keeps what it is given. */

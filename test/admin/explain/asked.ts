@@ -1,5 +1,9 @@
-import type { Explanation } from '../../../src/admin/explain/explain.ts'
-import { createExplain, type ExplainOptions, type ExplainParts } from '../../../src/admin/explain/explain.ts'
+import type { Explanation } from '../../../src/admin/explain/explanation.ts'
+import {
+  createExplain,
+  type ExplainOptions,
+  type ExplainParts,
+} from '../../../src/admin/explain/explanation.ts'
 import { profileSchema } from '../../../src/profiles/schema.ts'
 import { resolveWindow } from '../../../src/models/resolve-window.ts'
 import { bodyLimits } from '../../support/body-limits.ts'

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { drawExplanation, messageGroups } from '../../../src/admin/explain/drawing.ts'
-import type { ExplainedMessage, Explanation } from '../../../src/admin/explain/explain.ts'
+import { drawExplanation, messageGroups } from '../../../src/admin/explain/explanation-text.ts'
+import type { ExplainedMessage, Explanation } from '../../../src/admin/explain/explanation.ts'
 import { round, system, user } from '../../compaction/sending.ts'
 import { asked, askedLong, long, short } from './asked.ts'
 

@@ -11,7 +11,7 @@ import {
   percent,
   plural,
 } from '../../../src/admin/page/markup.ts'
-import { gauge } from '../../../src/admin/page/conversation-list.ts'
+import { gauge } from '../../../src/admin/page/conversation-table.ts'
 import { headlineSection } from '../../../src/admin/page/home-page.ts'
 import { before, cardWith, now, totalsWith, visibleText } from './made-up.ts'
 

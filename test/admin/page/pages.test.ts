@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { assetPaths, pageAssets } from '../../../src/admin/page/layout.ts'
+import { assetPaths, pageAssets } from '../../../src/admin/page/page-frame.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'

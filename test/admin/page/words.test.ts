@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { clientName, treesOf } from '../../../src/admin/page/conversation-list.ts'
+import { clientName, treesOf } from '../../../src/admin/page/conversation-table.ts'
 import { argumentWords, callWords, shownControls } from '../../../src/admin/page/message-line.ts'
 import {
   compactionWords,
@@ -8,7 +8,7 @@ import {
   requestLine,
   requestWords,
   treatedInDetails,
-} from '../../../src/admin/words.ts'
+} from '../../../src/admin/told-words.ts'
 import { messageRuns, sizedRequest } from '../../../src/admin/page/message-list.ts'
 import { agentMessages, before, cardWith, messageWith, rowWith } from './made-up.ts'
 import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'

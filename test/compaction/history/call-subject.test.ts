@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { subjectOf } from '../../../src/compaction/history/calls/call-subject.ts'
+import { historyOf } from '../../../src/compaction/history/calls/call-subject.ts'
 import { digest } from '../../support/source.ts'
 
 const of = (name: string, given: unknown) =>
-  subjectOf(name, typeof given === 'string' ? given : JSON.stringify(given), digest)
+  historyOf(name, typeof given === 'string' ? given : JSON.stringify(given), digest)
 
 describe('what a call deals with', () => {
   test.each([
@@ -58,14 +58,14 @@ describe('what a call deals with', () => {
     ['bash', { command: 'ls 2>/dev/null' }, [], [], false],
     ['search_flights', { origin: 'EWR', date: '2024-05-21' }, [], [], false],
   ])('%s %j', (name, given, paths, changed, isLook) => {
-    const { asked: _asked, ...subject } = of(name, given)
-    expect(subject).toEqual({
+    const { asked: _asked, ...history } = of(name, given)
+    expect(history).toEqual({
       paths: expect.arrayContaining(paths),
       changed: expect.arrayContaining(changed),
       isLook,
       work: null,
     })
-    expect([subject.paths.length, subject.changed.length]).toEqual([paths.length, changed.length])
+    expect([history.paths.length, history.changed.length]).toEqual([paths.length, changed.length])
   })
 
   // A way to read by shell was taken for a change, since a name in it has a hyphen and an i.

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { messageNumber, numberRange, numbersOf } from '../../../src/compaction/history/message-numbers.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { AS_IT_CAME, messageEditor, type Edit } from '../../../src/compaction/message-edits.ts'
-import { finish } from '../../../src/json/source.ts'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, system, user } from '../sending.ts'
 
 const named = { recall: { enabled: true } }
@@ -13,8 +13,8 @@ const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 function treating(messages: readonly object[], profile: object) {
   const cache = createMadeCache({ bytesMax: 1_000_000 })
   return (index: number, edit: Edit): string => {
-    const make = messageEditor(subjectOf(messages), policyOf(profile), cache)
-    return finish(make(index, edit)).text ?? ''
+    const make = messageEditor(historyOf(messages), policyOf(profile), cache)
+    return runAtOnce(make(index, edit)).text ?? ''
   }
 }
 

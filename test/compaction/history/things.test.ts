@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { likelihoodOf, type Mention, nameLines } from '../../../src/compaction/recap/names.ts'
 import { needsWords, thingsIn } from '../../../src/compaction/history/things.ts'
-import { finish, type Steps } from '../../../src/json/source.ts'
-import { subjectOf } from '../../support/subject.ts'
+import { runAtOnce, type Pausable } from '../../../src/json/source.ts'
+import { historyOf } from '../../support/subject.ts'
 import { user } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
@@ -107,7 +107,7 @@ test.each([
   expect(needsWords(name)).toBe(needed)
 })
 
-function* countCharacters(text: string): Steps<number> {
+function* countCharacters(text: string): Pausable<number> {
   yield
   return text.length
 }
@@ -122,16 +122,16 @@ const manyThings = (count: number): Map<string, Mention> =>
   )
 
 /** The lines for things that a user's message named: no call gives them a context. */
-function linesFor(mentions: ReadonlyMap<string, Mention>): Steps<string[]> {
-  const subject = { ...subjectOf([user('Well.')]), countSteps: countCharacters }
-  return nameLines(subject, mentions, [], 500)
+function linesFor(mentions: ReadonlyMap<string, Mention>): Pausable<string[]> {
+  const history = { ...historyOf([user('Well.')]), countSteps: countCharacters }
+  return nameLines(history, mentions, [], 500)
 }
 
 describe('of thousands of things', () => {
   test('the likeliest are named, of equals those that were met first', () => {
     const things = manyThings(5_000)
     const likeliest = [...things].filter(([, { messages }]) => messages === 13).map(([name]) => name)
-    const [line = ''] = finish(linesFor(things))
+    const [line = ''] = runAtOnce(linesFor(things))
     const named = line.slice('- '.length).split(' ')
     expect(named.length).toBeGreaterThan(10)
     expect(named).toEqual(likeliest.slice(0, named.length))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clearedText, unguessableNames } from '../../../src/compaction/passes/clear.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { policyOf } from '../../support/subject.ts'
 import { prose, rounds, send, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
@@ -45,7 +45,7 @@ describe('the placeholder of a cleared result', () => {
   })
 })
 
-const namesIn = (text: string, sizeTokens = 4_000) => finish(unguessableNames(text, sizeTokens))
+const namesIn = (text: string, sizeTokens = 4_000) => runAtOnce(unguessableNames(text, sizeTokens))
 
 describe('what a result named that nobody can guess again', () => {
   // A path that one result had named was asked for forty requests later, and nothing told of it any longer.

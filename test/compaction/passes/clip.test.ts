@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clipArguments, clipText, previewText } from '../../../src/compaction/passes/clip.ts'
 import { waterLevel } from '../../../src/conversation/water-level.ts'
-import { finish, type Steps } from '../../../src/json/source.ts'
+import { runAtOnce, type Pausable } from '../../../src/json/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'
 import { forAll } from '../../support/property-runs.ts'
 import { times } from '../../support/times.ts'
 
 const clip = (text: string, tokensMax: number): string =>
-  finish(clipText(text, countThirds(text), tokensMax, countThirdsSteps))
+  runAtOnce(clipText(text, countThirds(text), tokensMax, countThirdsSteps))
 const clipCall = (argumentsText: string, tokensMax: number): string =>
-  finish(clipArguments(argumentsText, countThirds(argumentsText), tokensMax, countThirdsSteps))
+  runAtOnce(clipArguments(argumentsText, countThirds(argumentsText), tokensMax, countThirdsSteps))
 
 const sizes = fc.array(fc.nat({ max: 5000 }), { minLength: 1, maxLength: 12 })
 const cutTo = (level: number, some: readonly number[]): number =>
@@ -39,7 +39,7 @@ describe('the water level', () => {
 /** Digits cost five times what letters cost. */
 const countUnevenly = (text: string): number => Math.ceil(text.replace(/\D/g, '').length + text.length / 4)
 
-function* countUnevenlySteps(text: string): Steps<number> {
+function* countUnevenlySteps(text: string): Pausable<number> {
   yield
   return countUnevenly(text)
 }
@@ -66,7 +66,7 @@ describe('a clipped text', () => {
     })
     forAll(100, fc.nat(900), fc.nat(900), fc.nat(500), (digits, letters, tokensMax) => {
       const text = '7'.repeat(digits) + 'letters '.repeat(letters) + '7'.repeat(digits)
-      const clipped = finish(clipText(text, countUnevenly(text), tokensMax, countUnevenlySteps))
+      const clipped = runAtOnce(clipText(text, countUnevenly(text), tokensMax, countUnevenlySteps))
       expect(clipped === '[cut]' || countUnevenly(clipped) <= tokensMax).toBe(true)
     })
   })

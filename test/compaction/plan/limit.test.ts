@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Subject } from '../../../src/compaction/history/subject.ts'
+import type { History } from '../../../src/compaction/history/history.ts'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
@@ -34,7 +34,7 @@ function strictViolations({ messages }: Sent) {
 
 const keepFew = { recent_messages: 2 }
 
-const roomy = (conversation: readonly object[] | Subject, profile: object): Sent =>
+const roomy = (conversation: readonly object[] | History, profile: object): Sent =>
   send(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
 const roomyGrowing = (conversation: readonly object[], profile: object) =>
   sendGrowing(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
@@ -100,7 +100,7 @@ describe('a limit of turns', () => {
 
   test('does not count a result that became text as a turn', () => {
     // The last but one of these is no request: it stands for a result.
-    const chat = subjectOf([...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')])
+    const chat = historyOf([...turns(2, 0), user('[result] something'), assistant('I see.'), user('Go on.')])
     expect(roomy(chat, { limit: { turns: 3 } }).compaction?.reason).toBe('limit')
     const { structure } = chat
     const repaired = { ...structure, turns: structure.turns.filter((index) => index !== 4) }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 import {
   assistant,
   isRecap,
@@ -101,7 +101,7 @@ describe('a compaction', () => {
     const conversation = [task, ...rounds('a', 30, 400)]
     const policy = policyOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
     const { compaction } = send(conversation, { budgetTokens: 8000, policy, forced: true })
-    const { sizes } = subjectOf(conversation)
+    const { sizes } = historyOf(conversation)
     const from = Math.max(compaction?.fold?.frontier ?? 0, 1 + (compaction?.cleared.at(-1) ?? -1))
     const kept = sizes.slice(from).reduce((sum, size) => sum + size, 0)
     // Half of the conversation, of some 12,300 tokens in a room of 8,000 what there is room for.

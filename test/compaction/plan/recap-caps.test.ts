@@ -3,11 +3,11 @@ import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { foldAt } from '../../../src/compaction/plan/fold.ts'
 import { frameOf } from '../../../src/compaction/plan/frame.ts'
 import type { Policy } from '../../../src/compaction/policy.ts'
-import type { Subject } from '../../../src/compaction/history/subject.ts'
+import type { History } from '../../../src/compaction/history/history.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { standingSummary } from '../../support/at-once.ts'
-import { countThirds, policyOf, subjectOf } from '../../support/subject.ts'
+import { countThirds, policyOf, historyOf } from '../../support/subject.ts'
 import { assistant, prose, round, rounds, send, sendGrowing, system, user } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
@@ -67,16 +67,16 @@ describe('the room of recaps', () => {
 })
 
 const turns = times(40, (turn) => [user(`Turn ${turn}.`), assistant(prose(`Answer ${turn}`, 200))])
-const subject = subjectOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
+const history = historyOf([user('The task.'), assistant('Well.'), ...turns.flat(), user('And now?')])
 const frontier = 60
 const summary = standingSummary(
-  subject,
+  history,
   { start: 0, end: frontier, except: [0] },
   { written: prose('Much was done', 800), systemTokensMax: 0, note: '' },
 )
 
 /** A plan for all messages of a conversation in this room; `plannedTokensMax`: what a summary may take that is not there yet. */
-function frameFor(of: Subject, policy: Policy, budgetTokens: number, plannedTokensMax: number | null) {
+function frameFor(of: History, policy: Policy, budgetTokens: number, plannedTokensMax: number | null) {
   const counts = countsOf(of, policy, createMadeCache({ bytesMax: 1e6 }))
   const options = {
     point: of.messages.length,
@@ -91,7 +91,7 @@ function frameFor(of: Subject, policy: Policy, budgetTokens: number, plannedToke
     plannedTokensMax,
     viewTokens: null,
   } as const
-  return finish(frameOf(counts, options))
+  return runAtOnce(frameOf(counts, options))
 }
 
 /** What summary and recap before the frontier may take together. */
@@ -106,7 +106,7 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     systemTokensMax: 0,
     keptTokensMax: 0,
   }
-  return foldAt({ ...frameFor(subject, policy, 20_000, null), caps }, [summary], frontier).beforeTokensMax
+  return foldAt({ ...frameFor(history, policy, 20_000, null), caps }, [summary], frontier).beforeTokensMax
 }
 
 // A summary that filled the room of both left none for the recap, and with it went all that the user had said.
@@ -118,7 +118,7 @@ test('a summary leaves the recap beside it its least share, as far as both may h
 
 // The recap of the latest turn was planned with the logarithm of less than nothing, and no frontier was looked for.
 test('a summary that may take more than all of the room leaves recaps nothing, and is planned for all the same', () => {
-  const long = subjectOf([user('The task.'), assistant('Well.'), user('Go on.'), ...rounds('a', 8, 200)])
+  const long = historyOf([user('The task.'), assistant('Well.'), user('Go on.'), ...rounds('a', 8, 200)])
   const frame = frameFor(long, policyOf({ recap: { beside_summaries: true } }), 900, 4_000)
   const { beforeTokensMax, afterTokensMax } = foldAt(frame, [], long.messages.length)
   expect([beforeTokensMax, afterTokensMax].every(Number.isInteger)).toBe(true)

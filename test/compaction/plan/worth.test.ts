@@ -5,9 +5,9 @@ import { countedDraft, frameOf } from '../../../src/compaction/plan/frame.ts'
 import { planCompaction } from '../../../src/compaction/plan/plan.ts'
 import { type Compaction, FOLD_VERSION } from '../../../src/compaction/compaction.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { forAll } from '../../support/property-runs.ts'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 import { times } from '../../support/times.ts'
 import { assistant, isRecap, prose, rawOf, round, rounds, send, sendGrowing, user } from '../sending.ts'
 
@@ -254,7 +254,7 @@ describe('a record of a release that cleared all before a point', () => {
 const anyRun = fc.array(
   fc.record({
     tool: fc.constantFrom('read_file', 'edit_file', 'bash', 'search'),
-    subject: fc.integer({ min: 0, max: 5 }),
+    history: fc.integer({ min: 0, max: 5 }),
     tokens: fc.oneof(fc.constantFrom(10, 63, 64, 300), fc.integer({ min: 1, max: 1_200 })),
     version: fc.integer({ min: 0, max: 1 }),
     words: fc.constantFrom(0, 0, 0, 40, 200),
@@ -265,9 +265,9 @@ const anyRun = fc.array(
 type Run = typeof anyRun extends fc.Arbitrary<infer Drawn> ? Drawn : never
 
 function conversationOf(run: Run): object[] {
-  const made = run.map(({ tool, subject, tokens, version, words }, number) => {
-    const input = tool === 'bash' ? { command: `run part${subject}` } : { path: `src/part${subject}.ts` }
-    const [call, result] = round(`c${number}`, prose(`${tool} ${subject} ${version}`, tokens), tool, input)
+  const made = run.map(({ tool, history, tokens, version, words }, number) => {
+    const input = tool === 'bash' ? { command: `run part${history}` } : { path: `src/part${history}.ts` }
+    const [call, result] = round(`c${number}`, prose(`${tool} ${history} ${version}`, tokens), tool, input)
     return [words === 0 ? call : { ...call, content: prose(`thought ${number}`, words) }, result]
   })
   return [task, ...made.flat(), user('Go on.'), ...rounds('last', 1, 20)]
@@ -276,9 +276,9 @@ function conversationOf(run: Run): object[] {
 /** A compaction that clears and folds nothing, with the frame that it was planned in; null where it is another. */
 function planned(run: Run, target: number) {
   const messages = conversationOf(run)
-  const subject = subjectOf(messages)
+  const history = historyOf(messages)
   const policy = policyOf({ trigger: 0.99, target, keep: { recent_messages: 4 } })
-  const counts = countsOf(subject, policy, createMadeCache({ bytesMax: 1e7 }))
+  const counts = countsOf(history, policy, createMadeCache({ bytesMax: 1e7 }))
   const options: Parameters<typeof planCompaction>[1] = {
     point: messages.length,
     previous: null,
@@ -292,10 +292,10 @@ function planned(run: Run, target: number) {
     plannedTokensMax: null,
     viewTokens: null,
   }
-  const compaction = finish(planCompaction(counts, options))
-  const frame = finish(frameOf(counts, options))
+  const compaction = runAtOnce(planCompaction(counts, options))
+  const frame = runAtOnce(frameOf(counts, options))
   const isClearing = compaction !== null && compaction.cleared.length > 0 && compaction.fold === null
-  return isClearing && compaction.clips.length === 0 ? { messages, subject, compaction, frame } : null
+  return isClearing && compaction.clips.length === 0 ? { messages, history, compaction, frame } : null
 }
 
 const anyTarget = fc.integer({ min: 40, max: 95 }).map((percent) => percent / 100)
@@ -306,15 +306,15 @@ describe('whatever the results are', () => {
     forAll(300, anyRun, anyTarget, (run, target) => {
       const plan = planned(run, target)
       fc.pre(plan !== null)
-      const { compaction, frame, subject } = plan
+      const { compaction, frame, history } = plan
       const protectedFrom = frame.recentFrom
       const tokensWith = (cleared: readonly number[]): number =>
-        finish(countedDraft(frame, { ...compaction, cleared, protectedFrom })).tokens
+        runAtOnce(countedDraft(frame, { ...compaction, cleared, protectedFrom })).tokens
       const aimTokens = Math.floor(frame.targetTokens)
       expect(tokensWith(compaction.cleared)).toBeLessThanOrEqual(aimTokens)
       // The last to go freed no more than the largest of them.
       const [largest] = compaction.cleared.toSorted(
-        (a, b) => (subject.sizes[b] ?? 0) - (subject.sizes[a] ?? 0),
+        (a, b) => (history.sizes[b] ?? 0) - (history.sizes[a] ?? 0),
       )
       expect(tokensWith(compaction.cleared.filter((index) => index !== largest))).toBeGreaterThan(aimTokens)
       tried += 1
@@ -327,17 +327,17 @@ describe('whatever the results are', () => {
     forAll(150, anyRun, anyTarget, (run, target) => {
       const plan = planned(run, target)
       fc.pre(plan !== null)
-      const { messages, compaction, frame, subject } = plan
+      const { messages, compaction, frame, history } = plan
       const { texts } = compactedTo(target, messages, { keep: { recent_messages: 4 } })
       const own = rawOf(messages)
       expect(texts).toHaveLength(own.length)
       for (const [index, text] of texts.entries()) {
-        const isResult = subject.messages[index]?.facts.role === 'tool'
+        const isResult = history.messages[index]?.facts.role === 'tool'
         if (!isResult || index >= frame.recentFrom) expect(text).toBe(own[index])
       }
       for (const index of compaction.cleared) {
-        expect(subject.messages[index]?.facts.role).toBe('tool')
-        expect(subject.sizes[index]).toBeGreaterThanOrEqual(64)
+        expect(history.messages[index]?.facts.role).toBe('tool')
+        expect(history.sizes[index]).toBeGreaterThanOrEqual(64)
         expect(index).toBeLessThan(frame.recentFrom)
       }
     })

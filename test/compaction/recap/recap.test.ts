@@ -4,7 +4,7 @@ import { conversation } from '../../support/arbitrary-conversation.ts'
 import { validConversation } from '../../support/conversations.ts'
 import { forAll } from '../../support/property-runs.ts'
 import { standingSummary } from '../../support/at-once.ts'
-import { countThirds, subjectOf } from '../../support/subject.ts'
+import { countThirds, historyOf } from '../../support/subject.ts'
 import { times } from '../../support/times.ts'
 import { assistant, prose, round, rounds, roundsWith, system, user } from '../sending.ts'
 import { newCache, recap, recapText } from './recaps.ts'
@@ -46,7 +46,7 @@ describe('a recap', () => {
 describe('what is remembered of recaps', () => {
   // The same bytes may be the user's in one conversation and stand for a result in another.
   test('is no recap of a conversation in which somebody else said it', () => {
-    const own = subjectOf([user('one two three'), assistant('ok')])
+    const own = historyOf([user('one two three'), assistant('ok')])
     const standIn = { ...own, structure: { ...own.structure, isStandIn: (index: number) => index === 0 } }
     const cache = newCache()
     expect(recapText(own, { cache })).toContain('The user said:')
@@ -211,7 +211,7 @@ describe('what the agent said and did', () => {
     ]
     expect(diaryOf(recapText(said, { visible: [2] }))).toEqual(['First I looked.', 'Done.'])
     const summary = standingSummary(
-      subjectOf(said),
+      historyOf(said),
       { start: 0, end: 3, except: [2] },
       { written: 'It was looked at.', systemTokensMax: 0, note: '' },
     )
@@ -238,7 +238,7 @@ describe('what was written and printed', () => {
 
   // A replay found that an agent's recap was another one for a caller whose encrypted thoughts were a little longer.
   test('is as old as what can be read behind it: thoughts that are bound to their server count nothing', () => {
-    const read = subjectOf([
+    const read = historyOf([
       ...round('a', 'done', 'bash', { command: 'make --directory=/srv/shop/tools release' }),
       assistant('(encrypted)'),
       assistant('The release was made, and now the notes about it have to be written by hand.'),

@@ -3,10 +3,10 @@ import type { FoldedRun } from '../../../src/compaction/layout.ts'
 import { createMadeCache, type MadeCache } from '../../../src/compaction/made-cache.ts'
 import { recapOf } from '../../../src/compaction/recap/recap.ts'
 import { worldAt } from '../../../src/compaction/recap/world.ts'
-import type { Subject } from '../../../src/compaction/history/subject.ts'
-import { finish } from '../../../src/json/source.ts'
+import type { History } from '../../../src/compaction/history/history.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { recapParts } from '../../../src/profiles/schema.ts'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 
 export type RecapOptions = Partial<FoldedRun> & {
   /** Indexes of the messages that still stand in the view. */
@@ -24,8 +24,8 @@ export type RecapOptions = Partial<FoldedRun> & {
 export const newCache = (): MadeCache => createMadeCache({ bytesMax: 1e8 })
 
 /** The recap of a whole conversation but for its visible messages; null where there is not even a mark. */
-export function recap(conversation: readonly object[] | Subject, options: RecapOptions = {}): string | null {
-  const subject = 'messages' in conversation ? conversation : subjectOf(conversation)
+export function recap(conversation: readonly object[] | History, options: RecapOptions = {}): string | null {
+  const history = 'messages' in conversation ? conversation : historyOf(conversation)
   const {
     visible = [],
     shortened = [],
@@ -35,17 +35,17 @@ export function recap(conversation: readonly object[] | Subject, options: RecapO
     tell = recapParts,
     ...run
   } = options
-  const end = subject.messages.length
+  const end = history.messages.length
   const folded = { start: 0, end, except: visible, tokensMax: 1024, systemTokensMax: 256, ...run }
-  const world = finish(
-    worldAt(subject, end, (index) => visible.includes(index), areNamed, {
+  const world = runAtOnce(
+    worldAt(history, end, (index) => visible.includes(index), areNamed, {
       frontier: end,
       keptTokensMax: 256,
     }),
   )
   const policy = policyOf({ recap: { tell }, recall: { enabled: areNamed } })
-  return finish(recapOf(subject, folded, { visible, shortened, summaries, world }, cache, policy)).text
+  return runAtOnce(recapOf(history, folded, { visible, shortened, summaries, world }, cache, policy)).text
 }
 
-export const recapText = (conversation: readonly object[] | Subject, options?: RecapOptions): string =>
+export const recapText = (conversation: readonly object[] | History, options?: RecapOptions): string =>
   recap(conversation, options) ?? ''

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf, subjectOf } from '../../support/subject.ts'
+import { policyOf, historyOf } from '../../support/subject.ts'
 import {
   assistant,
   calling,
@@ -26,7 +26,7 @@ const outline = ({ messages, contents }: Sent): string[] =>
 
 /** What messages take, as the tests count tokens. */
 const tokensOf = (messages: readonly object[]): number =>
-  subjectOf(messages).sizes.reduce((sum, size) => sum + size, 0)
+  historyOf(messages).sizes.reduce((sum, size) => sum + size, 0)
 
 describe('a folded view', () => {
   const conversation = [

@@ -1,7 +1,7 @@
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish, type Span } from '../../../src/json/source.ts'
+import { runAtOnce, type Span } from '../../../src/json/source.ts'
 import type { BodyFacts, NotReadReason } from '../../../src/formats/contract.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { factsOfBody } from '../../support/read-body.ts'
@@ -9,7 +9,7 @@ import { sourceOf } from '../../support/source.ts'
 
 const messages = '[{"role":"user","content":"hi"}]'
 
-const readBody = (body: string) => finish(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))
+const readBody = (body: string) => runAtOnce(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))
 
 const requestIn = (body: string): BodyFacts => factsOfBody(chatCompletions, sourceOf(body))
 

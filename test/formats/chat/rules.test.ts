@@ -9,7 +9,7 @@ import {
   system,
   user,
 } from '../../support/chat-completions.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../../support/arbitrary-conversation.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
@@ -66,7 +66,7 @@ test('a conversation cut at a frontier breaks no round that was whole', () => {
   fc.assert(
     fc.property(arbitraryMessages, (messages) => {
       const all = messagesOf(messages)
-      const { isFrontier } = finish(structureOf(all))
+      const { isFrontier } = runAtOnce(structureOf(all))
       const facts = all.map((message) => message.facts)
       const whole = violationsOf(facts)
       for (let cut = 0; cut <= all.length; cut += 1) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import { slotsOf } from '../../../src/formats/chat/slots.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { parseMessage, factsOf } from '../../support/chat-completions.ts'
 import { policyOf } from '../../support/subject.ts'
 import { rawSubject, readRaw } from '../../compaction/raw-subject.ts'
@@ -13,11 +13,11 @@ function withText(message: string, text: string, mediaKept = 0): string | null {
   const { source, messages } = readRaw(`[ ${message} ]`)
   const [only] = messages
   if (only === undefined) throw new Error('no message')
-  const slots = finish(slotsOf(source, only, parseMessage(source, only)))
+  const slots = runAtOnce(slotsOf(source, only, parseMessage(source, only)))
   const slot = slots.find(({ kind }) => kind === 'text' || kind === 'result')
   return slot === undefined
     ? null
-    : finish(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), mediaKept))
+    : runAtOnce(chatCompletions.entries.edited(source, only, new Map([[slot, text]]), mediaKept))
 }
 
 test('a made message differs from the client’s in the replaced value only', () => {
@@ -72,11 +72,11 @@ function callArguments(message: string): string[] {
 
 describe('in a view', () => {
   test('a cleared result keeps all but its content', () => {
-    const subject = rawSubject([
+    const history = rawSubject([
       task,
       ...[0, 1, 2, 3, 4, 5].flatMap((n) => [call(`c${n}`, '{}'), result(`c${n}`, prose(`r${n}`, 900))]),
     ])
-    const { texts } = send(subject, {
+    const { texts } = send(history, {
       budgetTokens: 6000,
       policy: policyOf({
         clear: { keep_results: 1, at: 0.2 },
@@ -103,14 +103,14 @@ describe('in a view', () => {
   test('clipped parts stay parts, and their media stay where they fit', () => {
     const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } }
     const parts = JSON.stringify([{ type: 'text', text: prose('text', 3000) }, image])
-    const subject = rawSubject([
+    const history = rawSubject([
       task,
       call('c0', '{}'),
       `{"role":"tool","content":${parts},"tool_call_id":"c0"}`,
     ])
     const policy = policyOf({ preview: { threshold_tokens: 100_000 } })
     const contentUnder = (budgetTokens: number): unknown =>
-      send(subject, { budgetTokens, policy }).messages[2]?.content
+      send(history, { budgetTokens, policy }).messages[2]?.content
     expect(contentUnder(900)).toEqual([
       { type: 'text', text: expect.stringContaining('[clipped: 3000 tokens in all]') },
       image,
@@ -130,7 +130,7 @@ function argumentsOf(message: string) {
   const source = sourceOf(body)
   const span = { start: 4, end: Buffer.byteLength(body) - 1 }
   const parsed = parseMessage(source, { ...span, facts: factsOf(message) })
-  const slots = finish(slotsOf(source, span, parsed)).filter(({ kind }) => kind === 'arguments')
+  const slots = runAtOnce(slotsOf(source, span, parsed)).filter(({ kind }) => kind === 'arguments')
   return slots.map(({ text, spans, isJson, writtenAs }) => ({
     text,
     bytes: spans.map(({ start, end }) => source.text(start, end)).join(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/conversation/message.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { parseEntry } from '../../../src/formats/entry-facts.ts'
 import { messages as dialect } from '../../../src/formats/messages/messages.ts'
@@ -66,7 +66,7 @@ describe('what is one entry', () => {
       userSays(result('a'), result('b'), textBlock('Quick.')),
       reply(textBlock('Done.')),
     ])
-    const structure = finish(structureOf(entries))
+    const structure = runAtOnce(structureOf(entries))
     expect(structure.requestPoints).toEqual([1, 7, 8])
     expect([1, 2, 3, 4, 5, 6].map((index) => structure.unitStart(index))).toEqual([1, 1, 1, 1, 1, 1])
     expect(structure.turns).toEqual([0, 6])
@@ -148,7 +148,7 @@ describe('what an entry means', () => {
     ])
     const found = entries[2] ?? expect.fail()
     expect(found.facts).toMatchObject({ survives: 'each-with-call', media: [] })
-    expect(finish(dialect.entries.slots(source, found, parseEntry(dialect, source, found)))).toEqual([])
+    expect(runAtOnce(dialect.entries.slots(source, found, parseEntry(dialect, source, found)))).toEqual([])
   })
 })
 
@@ -223,7 +223,7 @@ describe('a broken history', () => {
 /** Where turns begin in a round with a text beside its result. */
 function turnsWith(beside: string): readonly number[] {
   const { entries } = read([go, reply(call('a')), userSays(result('a'), textBlock(beside))])
-  return finish(structureOf(entries)).turns
+  return runAtOnce(structureOf(entries)).turns
 }
 
 const name = 'x-anthropic-billing-header:'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/json/json-value.ts'
-import { finish } from '../../../src/json/source.ts'
+import { runAtOnce } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { READ_BYTES_MAX } from '../../../src/json/unread.ts'
 import { parseEntry } from '../../../src/formats/entry-facts.ts'
@@ -19,7 +19,7 @@ function readInput(input: readonly JsonObject[] | string) {
   const { source, messages } = readBody(responses, JSON.stringify({ model: 'gpt-5.1', input }))
   return messages.map((message) => {
     const parsed = () => parseEntry(responses, source, message)
-    const tokens = () => finish(messageTokens(parsed(), message.facts, counter, 'gpt-5.1'))
+    const tokens = () => runAtOnce(messageTokens(parsed(), message.facts, counter, 'gpt-5.1'))
     return { message, tokens }
   })
 }
@@ -115,7 +115,7 @@ test('what a program of the model’s calls, and its end, are one with it, over 
   const said = { type: 'message', role: 'assistant', content: 'Both.' }
   const go = { role: 'user', content: 'Go.' }
   const items = [go, program, ...calledByProgram('a'), ...calledByProgram('b'), end, said, go]
-  const { isFrontier } = finish(structureOf(readInput(items).map(({ message }) => message)))
+  const { isFrontier } = runAtOnce(structureOf(readInput(items).map(({ message }) => message)))
   expect(items.flatMap((_, index) => (isFrontier(index) ? [index] : []))).toEqual([0, 1, 7, 8])
 })
 
@@ -196,9 +196,11 @@ function withText(value: JsonObject, text: string): unknown {
   const json = JSON.stringify(value)
   const source = sourceOf(json)
   const span = { start: 0, end: json.length, elements: 0, keys: 0 }
-  const [slot] = finish(entries.slots(source, span, entries.parse(value)))
+  const [slot] = runAtOnce(entries.slots(source, span, entries.parse(value)))
   if (slot === undefined) throw new Error('nothing in the item may be shortened')
-  return JSON.parse(finish(entries.edited(source, span, new Map([[slot, text]]), Number.POSITIVE_INFINITY)))
+  return JSON.parse(
+    runAtOnce(entries.edited(source, span, new Map([[slot, text]]), Number.POSITIVE_INFINITY)),
+  )
 }
 
 const user = { type: 'message', role: 'user', content: 'Look.' }

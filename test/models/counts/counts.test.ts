@@ -7,7 +7,7 @@ import {
   type CountedPrompt,
   differenceTokens,
   expectedTokens,
-} from '../../../src/models/counts/prompt.ts'
+} from '../../../src/models/counts/counted-prompt.ts'
 import { freshCounts as fresh } from '../../support/models.ts'
 import { forAll } from '../../support/property-runs.ts'
 

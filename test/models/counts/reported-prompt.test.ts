@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SentCount, SentPrompt } from '../../../src/models/counts/prompt.ts'
+import type { SentCount, SentPrompt } from '../../../src/models/counts/counted-prompt.ts'
 import {
   cutBounds,
   isConstant,

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { readFoldgateHeaders } from '../../../src/commands/demo/drawing.ts'
+import { readFoldgateHeaders } from '../../../src/commands/demo/demo-drawing.ts'
 import type { Template } from '../../support/strict-upstream/message-rules.ts'
 import { startStrictUpstream, type StrictUpstream } from '../../support/strict-upstream/strict-upstream.ts'
 import { startFoldgate, type Upstreams } from '../../support/foldgate.ts'

@@ -1,4 +1,4 @@
-import { readFoldgateHeaders } from '../../../src/commands/demo/drawing.ts'
+import { readFoldgateHeaders } from '../../../src/commands/demo/demo-drawing.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import type { Recording } from '../harness/recordings.ts'

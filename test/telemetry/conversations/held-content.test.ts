@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { MessageTreatment } from '../../../src/compaction/report.ts'
+import type { MessageTreatment } from '../../../src/compaction/outline.ts'
 import { createHeldContent } from '../../../src/telemetry/conversations/held-content.ts'
 import type { HeldMessages } from '../../../src/telemetry/request-report.ts'
 import { isCollected } from '../../support/eventually.ts'

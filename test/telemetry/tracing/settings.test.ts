@@ -4,7 +4,7 @@ import {
   readSdkSettings,
   TracingError,
   tracingWanted,
-} from '../../../src/telemetry/tracing/settings.ts'
+} from '../../../src/telemetry/tracing/trace-settings.ts'
 
 describe('what the environment leaves to the program', () => {
   test('is what OpenTelemetry specifies where nothing is set, but for half its time to send', () => {

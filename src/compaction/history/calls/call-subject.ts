@@ -5,10 +5,10 @@ import {
   stringOr,
   stringifyJson,
 } from '../../../json/json-value.ts'
-import type { Digest, Steps } from '../../../json/source.ts'
+import type { Digest, Pausable } from '../../../json/source.ts'
 import { lruCache } from '../../../lru-cache.ts'
 import { readMessage } from '../read-message.ts'
-import type { Subject } from '../subject.ts'
+import type { History } from '../history.ts'
 import { filesIn, pathAsCompared } from './command-files.ts'
 
 /** What a call deals with, as far as its name and its arguments tell. */
@@ -27,18 +27,18 @@ export type CallSubject = {
 
 /** The calls of a message and what each deals with, in their order. Read once for each message. */
 export function* callSubjects(
-  subject: Pick<Subject, 'source' | 'dialect' | 'messages' | 'memorySpace' | 'digest'>,
+  history: Pick<History, 'source' | 'dialect' | 'messages' | 'memorySpace' | 'digest'>,
   index: number,
-): Steps<readonly CallSubject[]> {
-  const message = subject.messages[index]
+): Pausable<readonly CallSubject[]> {
+  const message = history.messages[index]
   if (message === undefined || message.facts.callNames.length === 0) return NONE
-  const key = `${subject.memorySpace} ${message.facts.hash}`
+  const key = `${history.memorySpace} ${message.facts.hash}`
   const known = read.get(key)
   if (known !== undefined) return known
-  const { calls } = yield* readMessage(subject, message)
+  const { calls } = yield* readMessage(history, message)
   const subjects: CallSubject[] = []
   for (const { name, argumentsText } of calls) {
-    subjects.push(subjectOf(name, argumentsText, subject.digest))
+    subjects.push(historyOf(name, argumentsText, history.digest))
     yield
   }
   read.set(key, subjects)
@@ -46,7 +46,7 @@ export function* callSubjects(
 }
 
 /** What one call deals with. */
-export function subjectOf(name: string, argumentsText: string, digest: Digest): CallSubject {
+export function historyOf(name: string, argumentsText: string, digest: Digest): CallSubject {
   const value = argumentsText.length <= PARSED_CHARS_MAX ? parseJsonText(argumentsText) : undefined
   const given = isJsonObject(value) ? value : {}
   const ordered = isJsonObject(value) ? stringifyJson(Object.entries(given).toSorted(byKey)) : null

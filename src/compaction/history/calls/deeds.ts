@@ -1,5 +1,5 @@
-import type { Steps } from '../../../json/source.ts'
-import { callOf, type Subject } from '../subject.ts'
+import type { Pausable } from '../../../json/source.ts'
+import { callOf, type History } from '../history.ts'
 import { callSubjects, type CallSubject } from './call-subject.ts'
 
 /** A call, what it deals with, and where it was answered. One file has one path, however calls spell it. */
@@ -14,13 +14,13 @@ export type Deed = CallSubject & {
 
 /** What deeds are read from. */
 export type Doing = Pick<
-  Subject,
+  History,
   'dialect' | 'source' | 'messages' | 'structure' | 'grewFrom' | 'memorySpace' | 'digest'
 >
 
 /** All calls of a conversation, in their order: those of the one that it grew from are taken over. */
-export function* deedsOf(subject: Doing): Steps<readonly Deed[]> {
-  const { messages, grewFrom } = subject
+export function* deedsOf(history: Doing): Pausable<readonly Deed[]> {
+  const { messages, grewFrom } = history
   const known = deedsByMessages.get(messages)
   if (known !== undefined) return known
   const before = grewFrom === null ? undefined : deedsByMessages.get(grewFrom.messages)
@@ -41,12 +41,12 @@ export function* deedsOf(subject: Doing): Steps<readonly Deed[]> {
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     const facts = messages[index]?.facts
     if (facts === undefined) break
-    for (const [position, call] of (yield* callSubjects(subject, index)).entries()) {
+    for (const [position, call] of (yield* callSubjects(history, index)).entries()) {
       const [paths, changed] = [call.paths.map(spellings), call.changed.map(spellings)]
       const deed = { ...call, paths, changed, index, position, result: null, failed: false }
       places.set(`${index} ${position}`, deeds.push(deed) - 1)
     }
-    const call = facts.answers.length === 1 ? callOf(subject, index) : null
+    const call = facts.answers.length === 1 ? callOf(history, index) : null
     const place = call === null ? -1 : (places.get(`${call.index} ${call.position}`) ?? -1)
     const deed = deeds[place]
     if (deed?.result !== null) continue
@@ -63,7 +63,7 @@ export function* deedsOf(subject: Doing): Steps<readonly Deed[]> {
 
 const MESSAGES_PER_STEP = 256
 
-const deedsByMessages = new WeakMap<Subject['messages'], readonly Deed[]>()
+const deedsByMessages = new WeakMap<History['messages'], readonly Deed[]>()
 
 /** What is read may begin with any words; where it is longer than this, they are those of a file. */
 const FAILURE_BYTES_MAX = 1_024

@@ -1,9 +1,9 @@
 import { countBelow } from '../../../conversation/structure.ts'
 import type { Message } from '../../../conversation/message.ts'
 import { remindersIn, withoutReminders } from '../../../conversation/result-words.ts'
-import type { Steps } from '../../../json/source.ts'
+import type { Pausable } from '../../../json/source.ts'
 import { lruCache } from '../../../lru-cache.ts'
-import { NO_REFERENCES, type Reference, type References, type Subject, toolNameOf } from '../subject.ts'
+import { NO_REFERENCES, type Reference, type References, type History, toolNameOf } from '../history.ts'
 import { readMessage } from '../read-message.ts'
 import { deedsOf, type Doing } from './deeds.ts'
 
@@ -12,15 +12,15 @@ import { deedsOf, type Doing } from './deeds.ts'
  * an earlier result that had content, else from the same tool for the same path, stands for that text, unless a call between
  * them has changed the path.
  */
-export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Steps<References> {
-  const { messages } = subject
+export function* referencesIn(history: Doing & Pick<History, 'countSteps'>): Pausable<References> {
+  const { messages } = history
   if (!messages.some(({ facts }) => facts.refersBack === true)) return NO_REFERENCES
   const byIndex = new Map<number, Reference>()
   const groups = new Map<number, readonly number[]>()
   /** The newest results that had content, by what they were asked by; and by their paths, what that was. */
   const newest = new Map<string, number[]>()
   const namesOf = new Map<string, Set<string>>()
-  const results = (yield* deedsOf(subject)).flatMap((deed) =>
+  const results = (yield* deedsOf(history)).flatMap((deed) =>
     deed.result === null || deed.failed ? [] : [{ ...deed, result: deed.result }],
   )
   for (const [order, deed] of results.sort((one, other) => one.result - other.result).entries()) {
@@ -29,7 +29,7 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
     const message = messages[result]
     if (message === undefined) continue
     const files = isLook ? paths : []
-    const names = [asked, ...files.map((path) => `${toolNameOf(subject, result)} ${path}`)]
+    const names = [asked, ...files.map((path) => `${toolNameOf(history, result)} ${path}`)]
     let holders = [result]
     if (message.facts.refersBack === true) {
       const found = names.map((name) => newest.get(name)).find((each) => each !== undefined)
@@ -39,7 +39,7 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
       byIndex.set(result, {
         holders: found,
         position,
-        growthTokens: yield* growthOf(subject, source, message),
+        growthTokens: yield* growthOf(history, source, message),
       })
       for (const holder of found) groups.set(holder, found)
       if (found.length < HOLDERS_MAX) continue
@@ -51,7 +51,7 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
         namesOf.delete(path)
       }
       continue
-    } else if (message.facts.media.length > 0 || !(yield* hasText(subject, message))) continue
+    } else if (message.facts.media.length > 0 || !(yield* hasText(history, message))) continue
     for (const name of names) newest.set(name, holders)
     for (const path of paths) {
       const ofPath = namesOf.get(path) ?? new Set<string>()
@@ -71,12 +71,12 @@ export function* referencesIn(subject: Doing & Pick<Subject, 'countSteps'>): Ste
 
 /** What stands in the place of a reference: the text that it refers to, and what its client reminds of beside it. */
 export function* resolvedText(
-  subject: Pick<Subject, 'source' | 'dialect'>,
+  history: Pick<History, 'source' | 'dialect'>,
   source: Message,
   reference: Message,
-): Steps<string> {
-  const { text } = yield* readMessage(subject, source)
-  const own = (yield* readMessage(subject, reference)).text
+): Pausable<string> {
+  const { text } = yield* readMessage(history, source)
+  const own = (yield* readMessage(history, reference)).text
   const reminders = withoutReminders(own).trim() === '' ? [] : remindersIn(own).map((each) => `\n${each}`)
   return [RESOLVED_LINE, '\n', text, ...reminders].join('')
 }
@@ -94,23 +94,23 @@ const HOLDERS_MAX = 64
 /** Results that are shorter than this are looked at: an empty one is nothing to refer to. */
 const EMPTY_BYTES_MAX = 256
 
-function* hasText(subject: Doing, message: Message): Steps<boolean> {
+function* hasText(history: Doing, message: Message): Pausable<boolean> {
   if (message.facts.bytes > EMPTY_BYTES_MAX) return true
-  return (yield* readMessage(subject, message)).text.trim() !== ''
+  return (yield* readMessage(history, message)).text.trim() !== ''
 }
 
 const growths = lruCache<number>(4_096)
 
 function* growthOf(
-  subject: Doing & Pick<Subject, 'countSteps'>,
+  history: Doing & Pick<History, 'countSteps'>,
   source: Message,
   reference: Message,
-): Steps<number> {
-  const key = `${subject.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
+): Pausable<number> {
+  const key = `${history.memorySpace} ${source.facts.hash} ${reference.facts.hash}`
   const known = growths.get(key)
   if (known !== undefined) return known
-  const own = yield* subject.countSteps((yield* readMessage(subject, reference)).text)
-  const growth = (yield* subject.countSteps(yield* resolvedText(subject, source, reference))) - own
+  const own = yield* history.countSteps((yield* readMessage(history, reference)).text)
+  const growth = (yield* history.countSteps(yield* resolvedText(history, source, reference))) - own
   growths.set(key, growth)
   return growth
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../json/json-value.ts'
-import type { Steps } from '../../../json/source.ts'
+import type { Pausable } from '../../../json/source.ts'
 import { readMessage } from '../read-message.ts'
-import type { Subject } from '../subject.ts'
+import type { History } from '../history.ts'
 import { isOpenWork, workItems } from './call-subject.ts'
 import { deedsOf, type Deed } from './deeds.ts'
 
@@ -22,12 +22,12 @@ export type WorkRoom = { readonly from: number; readonly tokens: number }
  * The newest state of the list of work before a point; null if there is none, or if nothing of it is open. A call with a list
  * takes the place of all before it, unless it says that it merges; one with an item adds or changes that.
  */
-export function* openWorkAt(subject: Subject, point: number): Steps<OpenWork | null> {
-  const known = workByMessages.get(subject.messages) ?? new Map<number, OpenWork | null>()
-  workByMessages.set(subject.messages, known)
+export function* openWorkAt(history: History, point: number): Pausable<OpenWork | null> {
+  const known = workByMessages.get(history.messages) ?? new Map<number, OpenWork | null>()
+  workByMessages.set(history.messages, known)
   const found = known.get(point)
   if (found !== undefined) return found
-  const open = yield* findOpenWork(subject, point)
+  const open = yield* findOpenWork(history, point)
   known.set(point, open)
   return open
 }
@@ -35,17 +35,17 @@ export function* openWorkAt(subject: Subject, point: number): Steps<OpenWork | n
 // --- internal ---
 
 /** A plan and a view ask for the same, and a walk through the past at each of its points. */
-const workByMessages = new WeakMap<Subject['messages'], Map<number, OpenWork | null>>()
+const workByMessages = new WeakMap<History['messages'], Map<number, OpenWork | null>>()
 
 /** A call that writes the list or an item of it, with its arguments. */
 type Writing = Deed & { readonly argumentsText: string; readonly given: JsonObject }
 
-function* findOpenWork(subject: Subject, point: number): Steps<OpenWork | null> {
+function* findOpenWork(history: History, point: number): Pausable<OpenWork | null> {
   // Back to a call that says all of it.
   const writings: Writing[] = []
-  for (const deed of (yield* deedsOf(subject)).toReversed()) {
+  for (const deed of (yield* deedsOf(history)).toReversed()) {
     if (deed.work === null || deed.failed || deed.index >= point) continue
-    const writing = yield* writingOf(subject, deed)
+    const writing = yield* writingOf(history, deed)
     writings.push(writing)
     if (saysAll(writing)) break
     yield
@@ -54,7 +54,7 @@ function* findOpenWork(subject: Subject, point: number): Steps<OpenWork | null> 
   const items = new Map<string, JsonObject>()
   for (const writing of writings) {
     for (const item of writing.work === 'list' ? (workItems(writing.given) ?? []) : [writing.given]) {
-      const id = idOf(item) ?? (yield* idInAnswer(subject, writing))
+      const id = idOf(item) ?? (yield* idInAnswer(history, writing))
       const key = id ?? `${items.size + 1}`
       items.set(key, { ...items.get(key), ...item, ...(id === null ? {} : { id }) })
       if (items.size > ITEMS_MAX) for (const oldest of items.keys()) if (items.delete(oldest)) break
@@ -76,9 +76,9 @@ function* findOpenWork(subject: Subject, point: number): Steps<OpenWork | null> 
 /** Nobody works through more. */
 const ITEMS_MAX = 256
 
-function* writingOf(subject: Subject, deed: Deed): Steps<Writing> {
-  const message = subject.messages[deed.index]
-  const calls = message === undefined ? [] : (yield* readMessage(subject, message)).calls
+function* writingOf(history: History, deed: Deed): Pausable<Writing> {
+  const message = history.messages[deed.index]
+  const calls = message === undefined ? [] : (yield* readMessage(history, message)).calls
   const argumentsText = calls[deed.position]?.argumentsText ?? ''
   const value = parseJsonText(argumentsText)
   return { ...deed, argumentsText, given: isJsonObject(value) ? value : {} }
@@ -98,10 +98,10 @@ function idOf(item: JsonObject): string | null {
 }
 
 /** The number that the answer gives to an item. */
-function* idInAnswer(subject: Subject, { result, work }: Deed): Steps<string | null> {
-  const message = subject.messages[result ?? -1]
+function* idInAnswer(history: History, { result, work }: Deed): Pausable<string | null> {
+  const message = history.messages[result ?? -1]
   if (work !== 'item' || message === undefined) return null
-  const { text } = yield* readMessage(subject, message)
+  const { text } = yield* readMessage(history, message)
   const found = /#(\d+)|\bid\W{1,3}(\d+)/i.exec(text) ?? /()(\d+)/.exec(text.replaceAll(/"[^"]*"/g, ''))
   return found?.[1] ?? found?.[2] ?? null
 }

@@ -1,6 +1,6 @@
 import { countBelow } from '../../../conversation/structure.ts'
-import type { Steps } from '../../../json/source.ts'
-import type { Subject } from '../subject.ts'
+import type { Pausable } from '../../../json/source.ts'
+import type { History } from '../history.ts'
 import { deedsOf } from './deeds.ts'
 
 /** What later messages make of results, as it stands at a point: what lies behind it plays no part. */
@@ -16,8 +16,8 @@ export type Superseded = {
 }
 
 /** What becomes of the results of a conversation: looked through once, whatever the number of points. */
-export function* supersededIn(subject: Subject): Steps<Superseded> {
-  const known = supersededByMessages.get(subject.messages)
+export function* supersededIn(history: History): Pausable<Superseded> {
+  const known = supersededByMessages.get(history.messages)
   if (known !== undefined) return known
   const staleFrom = new Map<number, number>()
   const followedFrom = new Map<number, number>()
@@ -27,16 +27,16 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
   const makeStale = (result: number, from: number): void => {
     staleFrom.set(result, Math.min(from, staleFrom.get(result) ?? from))
   }
-  for (const [order, deed] of (yield* deedsOf(subject)).entries()) {
+  for (const [order, deed] of (yield* deedsOf(history)).entries()) {
     if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
     const { result, failed, asked, paths, changed, work, index } = deed
     // The list is told as it is now, or not at all.
     if (work !== null && result !== null) makeStale(result, result)
     // What refers to an earlier result says nothing new.
-    const isShown = result !== null && !subject.references.byIndex.has(result)
+    const isShown = result !== null && !history.references.byIndex.has(result)
     // The same call is known by its words, and tests that are run again may well fail again.
     for (const name of failed ? [asked] : [asked, ...paths]) {
-      const meaning = subject.messages[result ?? -1]?.facts.meaning ?? ''
+      const meaning = history.messages[result ?? -1]?.facts.meaning ?? ''
       const left: Shown[] = []
       let first = result
       for (const older of (shown.get(name) ?? []).slice(-SHOWN_MAX)) {
@@ -68,7 +68,7 @@ export function* supersededIn(subject: Subject): Steps<Superseded> {
       return equal[countBelow(equal, point) - 1] ?? result
     },
   }
-  supersededByMessages.set(subject.messages, superseded)
+  supersededByMessages.set(history.messages, superseded)
   return superseded
 }
 
@@ -81,7 +81,7 @@ function isBefore(from: number | undefined, point: number): boolean {
   return from !== undefined && from < point
 }
 
-const supersededByMessages = new WeakMap<Subject['messages'], Superseded>()
+const supersededByMessages = new WeakMap<History['messages'], Superseded>()
 
 const DEEDS_PER_STEP = 32
 

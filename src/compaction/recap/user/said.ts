@@ -1,8 +1,8 @@
-import type { Steps } from '../../../json/source.ts'
+import type { Pausable } from '../../../json/source.ts'
 import type { FoldedRun } from '../../layout.ts'
 import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
-import { isInstruction, isSaidByUser, isTalk, type Subject } from '../../history/subject.ts'
+import { isInstruction, isSaidByUser, isTalk, type History } from '../../history/history.ts'
 import { headings, type Writer } from '../headings.ts'
 import { type UserMessage, userMessages, type UserWords } from './user-words.ts'
 import { evened, runsTogether, wordCount, wordsOf } from './sentences.ts'
@@ -10,22 +10,22 @@ import { bestFirst } from '../names.ts'
 
 /** Distinct system messages among what was folded, newest first, so that an instruction is not lost with its place. */
 export function* writeSystem(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
   folded: Pick<FoldedRun, 'systemTokensMax'>,
   writer: Writer,
-): Steps<void> {
+): Pausable<void> {
   const seen = new Set<string>()
   const before = writer.spentTokens()
   for (const [order, index] of indexes.toReversed().entries()) {
     if (order % MESSAGES_PER_STEP === 0) yield
-    const message = subject.messages[index]
-    if (message === undefined || !isInstruction(subject, index)) continue
+    const message = history.messages[index]
+    if (message === undefined || !isInstruction(history, index)) continue
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
-    const tokens = writer.spentTokens() - before + (subject.sizes[index] ?? 0)
+    const tokens = writer.spentTokens() - before + (history.sizes[index] ?? 0)
     if (tokens > folded.systemTokensMax) return
-    const { text } = yield* readMessage(subject, message)
+    const { text } = yield* readMessage(history, message)
     if (!(yield* writer.line(`${headings.system} ${text}`))) return
   }
 }
@@ -33,26 +33,26 @@ export function* writeSystem(
 /**
  * What the user said, word for word and in order: nothing else in a conversation is as hard to find again. All of
  * it while it fits its share; else what is likeliest to hold still, short messages whole, long ones by such sentences. Of
- * several on one subject the newest is marked. `areNamed`: whether what was cut says by which name it can be read back.
+ * several on one history the newest is marked. `areNamed`: whether what was cut says by which name it can be read back.
  */
 export function* writeUsers(
-  subject: Subject,
+  history: History,
   indexes: readonly number[],
   folded: Pick<FoldedRun, 'tokensMax'>,
   writer: Writer,
   areNamed: boolean,
-): Steps<void> {
-  const talk = yield* talkShare(subject, indexes)
-  const roomTokens = folded.tokensMax - writer.spentTokens() - subject.count(`\n${headings.users}`)
+): Pausable<void> {
+  const talk = yield* talkShare(history, indexes)
+  const roomTokens = folded.tokensMax - writer.spentTokens() - history.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return
-  const messages = yield* userMessages(subject, indexes)
-  const chosen = yield* chooseWords(subject, messages, tokensMax, areNamed ? NAME_TOKENS : 0)
+  const messages = yield* userMessages(history, indexes)
+  const chosen = yield* chooseWords(history, messages, tokensMax, areNamed ? NAME_TOKENS : 0)
   if (chosen.length === 0 || !(yield* writer.line(headings.users))) return
   const marked = yield* newestOnSubject(chosen)
   for (const message of chosen) {
     const newest = message.words.some((one) => marked.has(one)) ? NEWEST : ''
-    const name = areNamed ? ` (${messageNumber(message.index, subject.structure.systemCount)})` : ''
+    const name = areNamed ? ` (${messageNumber(message.index, history.structure.systemCount)})` : ''
     yield* writer.line(`- ${newest}${message.speaker}${excerpt(message, name)}`)
     yield
   }
@@ -63,18 +63,18 @@ export function* writeUsers(
  * far as they do. Messages of which nothing is chosen are left out. `nameTokens`: what is written behind a message that was cut.
  */
 export function* chooseWords(
-  subject: Subject,
+  history: History,
   messages: readonly UserMessage[],
   tokensMax: number,
   nameTokens: number,
-): Steps<UserMessage[]> {
-  const all = yield* wholeMessages(subject, messages, tokensMax)
+): Pausable<UserMessage[]> {
+  const all = yield* wholeMessages(history, messages, tokensMax)
   if (all !== null) return all
   const taken = new Map<UserMessage, UserWords[]>()
   const texts = new Set<string>()
   let left = tokensMax
   let misses = 0
-  for (const { message, words, tokensAbout } of yield* bestFirst(yield* candidatesOf(subject, messages))) {
+  for (const { message, words, tokensAbout } of yield* bestFirst(yield* candidatesOf(history, messages))) {
     if (misses >= MISSES_MAX || left < PIECE_TOKENS_MIN) break
     yield
     if (tokensAbout > left * ABOUT_TOO_MUCH) continue
@@ -84,7 +84,7 @@ export function* chooseWords(
     if (texts.has(text)) continue
     const beside = taken.get(message) ?? []
     const named = beside.length === 0 ? nameTokens : 0
-    const tokens = (yield* subject.countSteps(`\n- ${text}`)) + CUT_TOKENS + named
+    const tokens = (yield* history.countSteps(`\n- ${text}`)) + CUT_TOKENS + named
     if (tokens > left) {
       misses += 1
       continue
@@ -106,7 +106,7 @@ function answersNote(words: readonly UserWords[]): string {
   return refersTo === null ? '' : ` (answers: ${refersTo})`
 }
 
-/** Stands before the newest of several statements on one subject. */
+/** Stands before the newest of several statements on one history. */
 const NEWEST = '(newest on this) '
 
 /** The share of a recap that the user's words take in a chat, and in a run of calls, of which more is to be told. */
@@ -123,38 +123,38 @@ const USER_TOKENS_MIN = 16
 const NAME_TOKENS = 5
 
 /** How much of the messages is talk, and not calls and what they printed. */
-function* talkShare(subject: Subject, indexes: readonly number[]): Steps<number> {
+function* talkShare(history: History, indexes: readonly number[]): Pausable<number> {
   let talkTokens = 0
   let allTokens = 0
   for (const [order, index] of indexes.entries()) {
     if (order % MESSAGES_PER_STEP === 0) yield
-    const size = subject.sizes[index] ?? 0
+    const size = history.sizes[index] ?? 0
     allTokens += size
-    if (isTalk(subject, index) || isSaidByUser(subject, index)) talkTokens += size
+    if (isTalk(history, index) || isSaidByUser(history, index)) talkTokens += size
   }
   return allTokens === 0 ? 1 : talkTokens / allTokens
 }
 
-/** A word that this many statements hold may still tell their subject, or this share of them. */
+/** A word that this many statements hold may still tell their history, or this share of them. */
 const HOLDERS_MIN = 3
 const HOLDERS_SHARE = 0.1
 
-/** Two statements are on one subject if they share this much of the shorter one, and so many words at least. */
+/** Two statements are on one history if they share this much of the shorter one, and so many words at least. */
 const SHARED_MIN = 0.6
 const SHARED_WORDS_MIN = 2
 
 /** Who lays something down says it in no more words. */
 const STATEMENT_WORDS_MAX = 30
 
-/** Words that are shorter tell no subject; behind so many characters endings begin, in most languages. */
+/** Words that are shorter tell no history; behind so many characters endings begin, in most languages. */
 const WORD_CHARS_MIN = 4
 const STEM_CHARS = 6
 
 /**
- * Of the statements in these messages those that are the newest of several on one subject: they share most of the words of the
+ * Of the statements in these messages those that are the newest of several on one history: they share most of the words of the
  * shorter one, of those that few others hold.
  */
-function* newestOnSubject(messages: readonly UserMessage[]): Steps<Set<UserWords>> {
+function* newestOnSubject(messages: readonly UserMessage[]): Pausable<Set<UserWords>> {
   const stated = messages.flatMap(({ speaker, text, words }) =>
     words
       .map((one) => ({ one, said: text.slice(one.start, one.end) }))
@@ -228,7 +228,7 @@ const PIECE_TOKENS_MIN = 6
 /** The share of a message is no count: what is a little too large by it may still fit. */
 const ABOUT_TOO_MUCH = 1.3
 
-/** Marks of what was left out, and of what is the newest on its subject. */
+/** Marks of what was left out, and of what is the newest on its history. */
 const CUT_TOKENS = 3
 
 /** What every token of a piece counts against it. */
@@ -256,7 +256,7 @@ type Candidate = {
  * The pieces with what they are worth. Who fills in a form over and over, or asks for the same with other names, lays down
  * no rule each time: what stands in the same words in many pieces loses by its share.
  */
-function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Steps<Candidate[]> {
+function* candidatesOf(history: History, messages: readonly UserMessage[]): Pausable<Candidate[]> {
   const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
   const runs: ReadonlySet<string>[] = []
   const times = new Map<string, number>()
@@ -272,7 +272,7 @@ function* candidatesOf(subject: Subject, messages: readonly UserMessage[]): Step
     const own = [...(runs[place] ?? [])]
     const often = own.filter((run) => (times.get(run) ?? 0) >= many).length
     const habit = HABIT * (often / Math.max(1, own.length)) ** 0.5
-    const perCharacter = (subject.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
+    const perCharacter = (history.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
     const tokensAbout = (words.end - words.start) * perCharacter
     candidates.push({ message, words, tokensAbout, worth: words.score - tokensAbout * A_TOKEN - habit })
     yield
@@ -292,15 +292,15 @@ function runsOf(piece: string): Set<string> {
 
 /** All messages, none of them cut; null where they do not fit. */
 function* wholeMessages(
-  subject: Subject,
+  history: History,
   messages: readonly UserMessage[],
   tokensMax: number,
-): Steps<UserMessage[] | null> {
+): Pausable<UserMessage[] | null> {
   let left = tokensMax
-  const sizesAbout = messages.reduce((sum, { index }) => sum + (subject.sizes[index] ?? 0), 0)
+  const sizesAbout = messages.reduce((sum, { index }) => sum + (history.sizes[index] ?? 0), 0)
   if (sizesAbout > left * ABOUT_TOO_MUCH) return null
   for (const { speaker, text, words } of messages) {
-    left -= (yield* subject.countSteps(`\n- ${speaker}${oneLine(text)}${answersNote(words)}`)) + CUT_TOKENS
+    left -= (yield* history.countSteps(`\n- ${speaker}${oneLine(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
     yield
   }

@@ -1,7 +1,7 @@
 import { withoutReminders } from '../../../conversation/result-words.ts'
-import type { Steps } from '../../../json/source.ts'
+import type { Pausable } from '../../../json/source.ts'
 import { lookedAt, readMessage } from '../../history/read-message.ts'
-import { isSaidByUser, isTalk, replyAt, type Subject } from '../../history/subject.ts'
+import { isSaidByUser, isTalk, replyAt, type History } from '../../history/history.ts'
 import { inLabel } from '../headings.ts'
 import { lastQuestion, referredIn, type Sentence, sentencesOf, wordCount } from './sentences.ts'
 
@@ -31,27 +31,27 @@ export type UserMessage = {
  * long it is, where its message stands, whether it answers a question, and whether it was answered in a word, such as "noted".
  * What a program wrote is no word of the user's.
  */
-export function* userMessages(subject: Subject, indexes: readonly number[]): Steps<UserMessage[]> {
+export function* userMessages(history: History, indexes: readonly number[]): Pausable<UserMessage[]> {
   const folded = new Set(indexes)
   const texts = new Map<number, string>()
   for (const index of indexes) {
-    if (!isSaidByUser(subject, index)) continue
-    const text = yield* heardText(subject, index)
+    if (!isSaidByUser(history, index)) continue
+    const text = yield* heardText(history, index)
     if (text.trim() !== '' && !machineMark.test(text)) texts.set(index, text)
     yield
   }
-  const noted = yield* notedShares(subject, [...texts.keys()], folded)
+  const noted = yield* notedShares(history, [...texts.keys()], folded)
   const distinct = new Map<string, Said>()
   for (const [index, text] of texts) {
     const asked =
-      folded.has(index - 1) && isTalk(subject, index - 1) ? yield* replyText(subject, index - 1) : ''
+      folded.has(index - 1) && isTalk(history, index - 1) ? yield* replyText(history, index - 1) : ''
     const isAsked = lastQuestion(asked) !== null
     const isNoted = (noted.get(index) ?? 0) > 0
     const refersTo = (isAsked || isNoted) && asked !== '' ? referredIn(asked) : null
     const said = { index, text, isAsked, isNoted, refersTo }
     // "Yes" to one question is not "yes" to another. A longer message says by itself what it is about.
     distinct.set(
-      `${keyOf(text, subject.messages[index]?.facts.meaning ?? '')} ${isBare(text, said) ? (refersTo ?? '') : ''}`,
+      `${keyOf(text, history.messages[index]?.facts.meaning ?? '')} ${isBare(text, said) ? (refersTo ?? '') : ''}`,
       said,
     )
     yield
@@ -63,7 +63,7 @@ export function* userMessages(subject: Subject, indexes: readonly number[]): Ste
       gains.first * 0.5 ** (order / 10) +
       gains.newest * 0.5 ** ((all.length - 1 - order) / 4) +
       gains.noted * (noted.get(one.index) ?? 0)
-    const name = subject.messages[one.index]?.facts.name ?? null
+    const name = history.messages[one.index]?.facts.name ?? null
     const speaker = name === null ? '' : `${inLabel(name)}: `
     messages.push({ index: one.index, speaker, text: one.text, words: yield* piecesOf(one, gain) })
     yield
@@ -77,14 +77,14 @@ export function* userMessages(subject: Subject, indexes: readonly number[]): Ste
  * message's index.
  */
 export function* notedShares(
-  subject: Subject,
+  history: History,
   said: readonly number[],
   folded: ReadonlySet<number>,
-): Steps<ReadonlyMap<number, number>> {
-  const replied = said.filter((index) => folded.has(index + 1) && isTalk(subject, index + 1))
+): Pausable<ReadonlyMap<number, number>> {
+  const replied = said.filter((index) => folded.has(index + 1) && isTalk(history, index + 1))
   const noted: number[] = []
   for (const index of replied) {
-    if (beginsNoting(yield* replyText(subject, index + 1))) noted.push(index)
+    if (beginsNoting(yield* replyText(history, index + 1))) noted.push(index)
     yield
   }
   const share = Math.max(0, 1 - (noted.length - 1) / Math.max(1, replied.length * HABIT_SHARE))
@@ -163,16 +163,16 @@ function keyOf(text: string, meaning: string): string {
 }
 
 /** The text of a message, as far as a recap looks at it: what the client put between the user's words is not heard. */
-function* heardText(subject: Subject, index: number): Steps<string> {
-  const message = subject.messages[index]
-  return message === undefined ? '' : lookedAt(withoutReminders((yield* readMessage(subject, message)).text))
+function* heardText(history: History, index: number): Pausable<string> {
+  const message = history.messages[index]
+  return message === undefined ? '' : lookedAt(withoutReminders((yield* readMessage(history, message)).text))
 }
 
 /** The text of the reply that message `index` is a part of, in the same way. */
-function* replyText(subject: Subject, index: number): Steps<string> {
-  const { start, end } = replyAt(subject, index)
+function* replyText(history: History, index: number): Pausable<string> {
+  const { start, end } = replyAt(history, index)
   const texts: string[] = []
-  for (let part = start; part < end; part += 1) texts.push(yield* heardText(subject, part))
+  for (let part = start; part < end; part += 1) texts.push(yield* heardText(history, part))
   return texts.filter((text) => text !== '').join('\n')
 }
 
@@ -187,7 +187,7 @@ function isBare(answer: string, { isNoted }: Pick<Said, 'isNoted'>): boolean {
 /** Marks of a list, a quote and a question stand in the first or last characters. */
 const EDGE_CHARS = 8
 
-function* piecesOf(said: Said, gain: number): Steps<UserWords[]> {
+function* piecesOf(said: Said, gain: number): Pausable<UserWords[]> {
   const { text, isAsked, refersTo } = said
   const pieces: UserWords[] = []
   let heading = 0

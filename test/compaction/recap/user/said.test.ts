@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { chooseWords } from '../../../../src/compaction/recap/user/said.ts'
 import { beginsNoting, notedShares, userMessages } from '../../../../src/compaction/recap/user/user-words.ts'
 import { summaryText } from '../../../../src/compaction/standing-summary.ts'
-import { finish } from '../../../../src/json/source.ts'
+import { runAtOnce } from '../../../../src/json/source.ts'
 import { conversation } from '../../../support/arbitrary-conversation.ts'
 import { standingSummary } from '../../../support/at-once.ts'
 import { forAll } from '../../../support/property-runs.ts'
-import { countThirds, subjectOf } from '../../../support/subject.ts'
+import { countThirds, historyOf } from '../../../support/subject.ts'
 import { times } from '../../../support/times.ts'
 import { assistant, prose, round, rounds, user } from '../../sending.ts'
 import { newCache, recapText } from '../recaps.ts'
@@ -146,7 +146,7 @@ describe('what the user said', () => {
     for (const text of said) expect(told).toContain(`- ${text}\n`)
   })
 
-  test('has the newest of several on one subject last, and marked', () => {
+  test('has the newest of several on one history last, and marked', () => {
     const [before, other] = ['Use Postgres for the ledger database.', 'Never deploy on a Friday.']
     const now = 'Actually, use MySQL for the ledger database instead.'
     const told = usersPart(recap(talk(before, 'Fine.', other, 'Fine.', now, 'Fine.')))
@@ -236,7 +236,7 @@ test('a summary without a recap beside it carries what the user said, word for w
   const range = { start: 0, end: messages.length, except: [0] }
   const made = (systemTokensMax: number): string =>
     summaryText(
-      standingSummary(subjectOf(messages), range, { written: 'Much was done.', systemTokensMax, note: '' }),
+      standingSummary(historyOf(messages), range, { written: 'Much was done.', systemTokensMax, note: '' }),
     )
   const text = made(400)
   expect(text).toContain('- Never touch the billing tables.')
@@ -250,7 +250,7 @@ function sharesOf(isNoted: (turn: number) => boolean): ReadonlyMap<number, numbe
   const reply = (turn: number) => `${isNoted(turn) ? 'Sure! ' : ''}${prose(`This is long ${turn}`, 200)}`
   const messages = times(20, (turn) => talk(`Turn ${turn}.`, reply(turn))).flat()
   const said = times(20, (turn) => turn * 2)
-  return finish(notedShares(subjectOf(messages), said, new Set(messages.keys())))
+  return runAtOnce(notedShares(historyOf(messages), said, new Set(messages.keys())))
 }
 
 describe('a reply that begins with a word of assent', () => {
@@ -289,9 +289,9 @@ describe('a reply that begins with a word of assent', () => {
 // waiting for up to a tenth of a second. What stands again and again was looked for in all messages in one go, too.
 test('a long message is judged in steps, and what is said out of habit is found in steps', () => {
   const text = times(320, (n) => `Please never use module ${n} before the release.`).join(' ')
-  expect([...userMessages(subjectOf([user(text)]), [0])].length).toBeGreaterThanOrEqual(10)
+  expect([...userMessages(historyOf([user(text)]), [0])].length).toBeGreaterThanOrEqual(10)
 
-  const said = subjectOf(times(2560, (n) => user(`Never use module ${n} in the release.`)))
-  const messages = finish(userMessages(said, [...said.messages.keys()]))
+  const said = historyOf(times(2560, (n) => user(`Never use module ${n} in the release.`)))
+  const messages = runAtOnce(userMessages(said, [...said.messages.keys()]))
   expect([...chooseWords(said, messages, 0, 0)].length).toBeGreaterThanOrEqual(20)
 })

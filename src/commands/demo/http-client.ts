@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { z } from 'zod'
 import { parseJsonText } from '../../json/json-value.ts'
-import type { ChatAnswer, ChatRequest, Wire } from './wire.ts'
+import type { ChatAnswer, ChatRequest, Wire } from './client-wire.ts'
 
 /** Sends a request, once, and waits for all of the answer. Never rejects. */
 export type ChatClient = (request: ChatRequest) => Promise<ChatAnswer | ChatError>

@@ -1,6 +1,6 @@
 import { fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
-import { ChatError } from './chat-client.ts'
-import type { ChatAnswer } from './wire.ts'
+import { ChatError } from './http-client.ts'
+import type { ChatAnswer } from './client-wire.ts'
 
 export type Output = {
   readonly write: (text: string) => void

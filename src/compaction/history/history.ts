@@ -1,13 +1,13 @@
 import type { Message } from '../../conversation/message.ts'
 import type { Dialect } from '../../formats/contract.ts'
-import type { Digest, Source, Steps } from '../../json/source.ts'
+import type { Digest, Source, Pausable } from '../../json/source.ts'
 import type { Growth, Structure } from '../../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
 export type CountTokens = (text: string) => number
 
 /** The same of a text of any length, with pauses. */
-export type CountSteps = (text: string) => Steps<number>
+export type CountSteps = (text: string) => Pausable<number>
 
 /** What a user or the operator asked to be kept word for word in one message. */
 export type KeptPassages = {
@@ -17,7 +17,7 @@ export type KeptPassages = {
 }
 
 /** A conversation as compaction works on it: its bytes, its messages, their order and their sizes. */
-export type Subject = {
+export type History = {
   readonly dialect: Dialect
   readonly source: Source
   readonly messages: readonly Message[]
@@ -49,7 +49,7 @@ export type Subject = {
 
 /** Tokens of message `index` that anybody can read: of thoughts that are bound to a server none. */
 export function readableTokens(
-  { messages, sizes, boundTokens }: Pick<Subject, 'messages' | 'sizes' | 'boundTokens'>,
+  { messages, sizes, boundTokens }: Pick<History, 'messages' | 'sizes' | 'boundTokens'>,
   index: number,
 ): number {
   const bound = messages[index]?.facts.bound
@@ -73,7 +73,7 @@ export function anyHasBoundThoughts(messages: readonly Message[]): boolean {
 }
 
 /** What of a conversation tells which results answer which calls. */
-export type Rounds = Pick<Subject, 'messages' | 'structure'>
+export type Rounds = Pick<History, 'messages' | 'structure'>
 
 /** A call by the message that makes it, and its position among that message's calls. */
 export type CallPlace = { readonly index: number; readonly position: number }
@@ -120,16 +120,16 @@ export function opensMessage(rounds: Rounds, index: number): boolean {
 }
 
 /** Whether message `index` is part of a reply that makes no calls: the model talks. */
-export function isTalk(subject: Rounds, index: number): boolean {
-  return subject.messages[index]?.facts.role === 'assistant' && replyAt(subject, index).calls.length === 0
+export function isTalk(history: Rounds, index: number): boolean {
+  return history.messages[index]?.facts.role === 'assistant' && replyAt(history, index).calls.length === 0
 }
 
 /** The call that message `index` answers, or the first of what it is part of; null where it has to do with none. */
-export function callOf(subject: Rounds, index: number): CallPlace | null {
-  const facts = subject.messages[index]?.facts
+export function callOf(history: Rounds, index: number): CallPlace | null {
+  const facts = history.messages[index]?.facts
   if (facts === undefined) return null
   if (facts.callIds.length > 0 && facts.answers.length === 0) return { index, position: 0 }
-  const { end, calls, firsts } = replyAt(subject, index)
+  const { end, calls, firsts } = replyAt(history, index)
   const [answersId] = facts.answers
   if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
   // Results mostly come in the order of their calls.
@@ -139,28 +139,28 @@ export function callOf(subject: Rounds, index: number): CallPlace | null {
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
-export function toolNameOf(subject: Rounds, index: number): string {
-  const facts = subject.messages[index]?.facts
+export function toolNameOf(history: Rounds, index: number): string {
+  const facts = history.messages[index]?.facts
   if (facts === undefined) return ''
   if (facts.name !== null && facts.name !== '') return facts.name
-  const call = callOf(subject, index)
-  return call === null ? '' : (subject.messages[call.index]?.facts.callNames[call.position] ?? '')
+  const call = callOf(history, index)
+  return call === null ? '' : (history.messages[call.index]?.facts.callNames[call.position] ?? '')
 }
 
 /** Whether message `index` is one of the operator's, wherever it stands. */
-export function isSystem(subject: Pick<Subject, 'messages'>, index: number): boolean {
-  const role = subject.messages[index]?.facts.role
+export function isSystem(history: Pick<History, 'messages'>, index: number): boolean {
+  const role = history.messages[index]?.facts.role
   return role === 'system' || role === 'developer'
 }
 
 /** Whether it is a system message that says something in words: what sets tools or parameters is said again as it is. */
-export function isInstruction(subject: Pick<Subject, 'messages'>, index: number): boolean {
-  return isSystem(subject, index) && subject.messages[index]?.facts.survives === undefined
+export function isInstruction(history: Pick<History, 'messages'>, index: number): boolean {
+  return isSystem(history, index) && history.messages[index]?.facts.survives === undefined
 }
 
 /** Whether the user said message `index`: a result that became text has the user's role, and nobody said it. */
-export function isSaidByUser(subject: Subject, index: number): boolean {
-  return subject.messages[index]?.facts.role === 'user' && !subject.structure.isStandIn(index)
+export function isSaidByUser(history: History, index: number): boolean {
+  return history.messages[index]?.facts.role === 'user' && !history.structure.isStandIn(index)
 }
 
 /** A result that only refers to an earlier one, in the place of that one's text. */

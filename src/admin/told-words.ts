@@ -1,4 +1,4 @@
-import type { MessageTreatment } from '../compaction/report.ts'
+import type { MessageTreatment } from '../compaction/outline.ts'
 import type { HeldOutline, Treated } from '../telemetry/request-report.ts'
 import { figure, foreign, html, type HtmlEscapedString, plural } from './page/markup.ts'
 import { dialects } from '../formats/formats.ts'

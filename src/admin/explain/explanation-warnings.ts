@@ -1,6 +1,6 @@
 import type { Chat } from '../../pipeline/request.ts'
 import { READ_BYTES_MAX } from '../../json/unread.ts'
-import { finish } from '../../json/source.ts'
+import { runAtOnce } from '../../json/source.ts'
 import type { Rule } from '../../formats/contract.ts'
 import { isSampled } from '../../tokens/unread-tokens.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -98,7 +98,7 @@ const ruleWords: Readonly<Record<Rule, string>> = {
 function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): ExplainWarning | false {
   const { rules, entryName } = dialect
   const shapes = messages.map(({ facts }) => facts)
-  const violations = Map.groupBy(finish(rules.violations(shapes)), ({ rule }) => rule)
+  const violations = Map.groupBy(runAtOnce(rules.violations(shapes)), ({ rule }) => rule)
   if (violations.size === 0) return false
   const told = Array.from(violations, ([rule, places]) => {
     const named = places.slice(0, PLACES_MAX).map(({ index }) => index)

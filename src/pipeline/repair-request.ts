@@ -1,9 +1,9 @@
 import type { Chat, ReadRequest } from './request.ts'
-import { finish } from '../json/source.ts'
+import { runAtOnce } from '../json/source.ts'
 import { spliceMessages } from '../json/splice.ts'
 import { InvariantError } from '../errors.ts'
-import { drive, type Eventual, onceThere } from '../scheduling/drive.ts'
-import type { RequestParts } from './parts.ts'
+import { runInSlices, type Eventual, onceThere } from '../scheduling/drive.ts'
+import type { RequestParts } from './request-parts.ts'
 import { whyUntouched } from './learnt.ts'
 import { readBytes, type ReadChatOptions, withFreeThoughts } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
@@ -30,7 +30,7 @@ export function repairRequest(request: ReadRequest, parts: RequestParts): Eventu
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
 export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
   const { dialect, messages, bytes, source } = received
-  const found = await drive(dialect.rules.repair(source, messages))
+  const found = await runInSlices(dialect.rules.repair(source, messages))
   if (found === null) return received
   const body = bytesOf(bytes, spliceMessages(messages, found.items, received.body.history, bytes.length))
   const read = await readBytes(dialect, body, scope, reading, found)
@@ -43,5 +43,5 @@ export async function repairedChat(received: Chat, scope: string, reading: ReadC
 
 function brokenRules({ dialect, messages }: Chat): number {
   const shapes = messages.map(({ facts }) => facts)
-  return finish(dialect.rules.violations(shapes)).length
+  return runAtOnce(dialect.rules.violations(shapes)).length
 }

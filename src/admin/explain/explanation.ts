@@ -1,7 +1,7 @@
 import type { Chat, Counted, Form, Measure, RecallOffer } from '../../pipeline/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
-import { type MessageTreatment, outlineOf } from '../../compaction/report.ts'
+import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/counts.ts'
@@ -11,10 +11,10 @@ import { startingRatio } from '../../tokens/families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import { drive } from '../../scheduling/drive.ts'
+import { runInSlices } from '../../scheduling/drive.ts'
 import { blanksBilling, withoutBilling } from '../../pipeline/billing-line.ts'
 import { createMeasure, reserveOf } from '../../pipeline/measure/measure.ts'
-import { repairedChat } from '../../pipeline/repair.ts'
+import { repairedChat } from '../../pipeline/repair-request.ts'
 import { createRecallOffers, withTool } from '../../pipeline/recall/recall-offer.ts'
 import { readBytes, withFreeThoughts } from '../../pipeline/read/read-chat.ts'
 import { dryRun, originalForm } from '../../pipeline/compact/forms.ts'
@@ -22,7 +22,7 @@ import { bytesOf } from '../../pipeline/send/outgoing-body.ts'
 import { withUsageAsked } from '../../pipeline/send/usage-in-streams.ts'
 import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
 import { tallyReceived, tallySent } from './token-tally.ts'
-import { warningsOf } from './warnings.ts'
+import { warningsOf } from './explanation-warnings.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
@@ -82,13 +82,13 @@ export function createExplain(parts: ExplainParts) {
     const { compacted } = prepared
 
     const { window, budgetTokens: budget } = measure
-    const fixedTokens = counted.aroundTokens + pinnedTokens(counted.subject, profile, chat.messages.length)
+    const fixedTokens = counted.aroundTokens + pinnedTokens(counted.history, profile, chat.messages.length)
     const margin = counted.room.aroundTokens - counted.aroundTokens
     const figures = { budgetTokens: budget, fixedTokens, marginTokens: margin }
     const { ratio } = measure.rate
     const reserve = reserveOf(asked)
     const modelBudgetTokens = budgetOf(window, reserve)
-    const tokensReceived = await drive(tallyReceived(chat, counted))
+    const tokensReceived = await runInSlices(tallyReceived(chat, counted))
     const fixed = { tokens: fixedTokens, share_of_budget: fixedTokens / budget }
     const unobserved = fateOf(dry, { observe: false }, false)
     const hasRecap = (compacted?.view.standIns.recaps ?? 0) > 0
@@ -121,13 +121,15 @@ export function createExplain(parts: ExplainParts) {
       tokens: {
         received: tokensReceived,
         sent:
-          compacted === null ? tokensReceived : await drive(tallySent(sent, compacted.view, counted, model)),
+          compacted === null
+            ? tokensReceived
+            : await runInSlices(tallySent(sent, compacted.view, counted, model)),
       },
       /** What the entries of the conversation are called in its API. */
       entry_name: chat.dialect.entryName,
       message_counts: { received: countRoles(received), sent: countRoles(sent) },
       /** Each message of the client and what would become of it, in order; summaries and recaps where they would be sent. */
-      messages: outlineOf(counted.subject, compacted).map(explained),
+      messages: outlineOf(counted.history, compacted).map(explained),
       /** What would be sent, byte for byte; UTF-8 and JSON. */
       body: bytes,
     }

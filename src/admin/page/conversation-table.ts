@@ -12,7 +12,7 @@ import {
   table,
   timeElement,
 } from './markup.ts'
-import { hasFailed, requestWords, type ToldRequest } from '../words.ts'
+import { hasFailed, requestWords, type ToldRequest } from '../told-words.ts'
 
 /** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
 export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
 import { escaped } from '../../telemetry/log/log.ts'
-import { compactionReason, pinWords } from '../words.ts'
-import type { ExplainedMessage, Explanation } from './explain.ts'
+import { compactionReason, pinWords } from '../told-words.ts'
+import type { ExplainedMessage, Explanation } from './explanation.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
 export function drawExplanation(explanation: Explanation, paper: Paper): string {

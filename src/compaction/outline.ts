@@ -3,7 +3,7 @@ import { covers } from './layout.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
 import { type PassName, passOrder } from './policy.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { type Rounds, type Subject, toolNameOf } from './history/subject.ts'
+import { type Rounds, type History, toolNameOf } from './history/history.ts'
 import { pastOf } from './history/past.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
@@ -49,16 +49,16 @@ export type PassRange = { readonly pass: PassName; readonly start: number; reado
 /** What of a conversation its outline is made of: none of it holds what messages say. */
 export type OutlineSubject = Rounds & {
   /** Null if the conversation was sent as it came and not counted. */
-  readonly sizes: Subject['sizes'] | null
+  readonly sizes: History['sizes'] | null
 }
 
 /** Each message of a conversation and what became of it, in their order; each summary and recap where it is sent. */
-export function outlineOf(subject: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
-  const { messages, sizes } = subject
+export function outlineOf(history: OutlineSubject, compacted: Compacted | null): readonly MessageTreatment[] {
+  const { messages, sizes } = history
   const sent = new Map<number, Outcome>()
   const standIns = new Map<number, MessageTreatment[]>()
   const folded: SummaryRange[] = []
-  const pinOf = pins(subject, compacted?.compaction ?? null)
+  const pinOf = pins(history, compacted?.compaction ?? null)
   // Summaries and recaps stand before the client's message that follows them in what is sent; at the end if none does.
   let place = messages.length
   for (const message of compacted?.view.messages.toReversed() ?? []) {
@@ -88,7 +88,7 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
       }
     }
   }
-  const { said, spent } = pastOf(subject)
+  const { said, spent } = pastOf(history)
   const past = new Set([...said, ...spent])
   const absenceOf = (index: number): MessageTreatment['treatment'] => {
     if (folded.some((range) => covers(range, index))) return 'folded'
@@ -102,7 +102,7 @@ export function outlineOf(subject: OutlineSubject, compacted: Compacted | null):
     if (compacted !== null)
       outcome = sent.get(index) ?? { treatment: absenceOf(index), pinned: null, sentTokens: 0 }
     const { treatment, pinned, sentTokens } = outcome
-    const described = describe(subject, index)
+    const described = describe(history, index)
     outline.push({ ...described, treatment, pinned, receivedTokens, sentTokens, standsFor: null })
   }
   return [...outline, ...(standIns.get(messages.length) ?? [])]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Wire, WireAnswer } from '../wire.ts'
+import type { Wire, WireAnswer } from '../client-wire.ts'
 
 export const chatWire: Wire = {
   path: '/chat/completions',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../../json/json-value.ts'
-import { type ChatMessage, type Wire, wireAnswer } from '../wire.ts'
+import { type ChatMessage, type Wire, wireAnswer } from '../client-wire.ts'
 
 /** Anthropic's Messages API. */
 export const messagesWire: Wire = {

@@ -1,7 +1,7 @@
-import type { Steps } from '../json/source.ts'
+import type { Pausable } from '../json/source.ts'
 import { type Compaction, FOLD_VERSION, UNTOUCHED } from './compaction.ts'
 import { editsOf, isHeld } from './edits.ts'
-import { hasBoundThoughts, type Rounds } from './history/subject.ts'
+import { hasBoundThoughts, type Rounds } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
 import { originalMessage, standingView, type ViewMessage } from './view/view.ts'
 
@@ -46,22 +46,22 @@ export function* heldThoughts(
   counts: TokenCounts,
   previous: Compaction | null,
   planned: Compaction,
-): Steps<readonly number[]> {
-  const { subject } = counts
+): Pausable<readonly number[]> {
+  const { history } = counts
   const { point } = planned
-  const start = subject.structure.systemCount
+  const start = history.structure.systemCount
   const frontier = planned.fold?.frontier ?? start
   // What is folded further begins before all that is not folded.
   if ((previous?.fold?.frontier ?? start) !== frontier) return []
   // With the first one goes what the server's own compaction stands for, too.
-  if (previous === null && start > subject.structure.unkeyedCount) return []
+  if (previous === null && start > history.structure.unkeyedCount) return []
   const edits = editsOf(previous ?? UNTOUCHED)
-  const standing = thoughtsBetween(subject, frontier, point).filter((index) => isHeld(subject, edits, index))
+  const standing = thoughtsBetween(history, frontier, point).filter((index) => isHeld(history, edits, index))
   if (standing.length === 0) return []
   const before: ViewMessage[] = []
   if (previous !== null) before.push(...(yield* standingView(counts, previous)))
   for (let index = previous?.point ?? start; index < point; index += 1)
-    before.push(originalMessage(subject, index))
+    before.push(originalMessage(history, index))
   const after = yield* standingView(counts, { ...planned, thoughts: standing })
   const stands = new Set(standing)
   const held: number[] = []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChatMessage, type Wire, wireAnswer } from '../wire.ts'
+import { type ChatMessage, type Wire, wireAnswer } from '../client-wire.ts'
 
 /** OpenAI's Responses API, with all of the conversation in each request. */
 export const responsesWire: Wire = {

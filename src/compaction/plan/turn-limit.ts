@@ -1,8 +1,8 @@
 import { countBelow } from '../../conversation/structure.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import type { Steps } from '../../json/source.ts'
+import type { Pausable } from '../../json/source.ts'
 import type { Fold } from '../compaction.ts'
-import { isTalk, replyAt, type Subject } from '../history/subject.ts'
+import { isTalk, replyAt, type History } from '../history/history.ts'
 import type { Frame } from './frame.ts'
 import { templateFits } from './frontier.ts'
 import { bringsDown, type Folded, isOverLimit, type Length, lengthOf } from './limit.ts'
@@ -19,8 +19,8 @@ export type TurnsFold = Pick<Fold, 'frontier' | 'kept'>
  */
 export function* foldTurns(
   frame: Frame,
-  isSmallEnough: ((fold: TurnsFold) => Steps<boolean>) | null,
-): Steps<TurnsFold | null> {
+  isSmallEnough: ((fold: TurnsFold) => Pausable<boolean>) | null,
+): Pausable<TurnsFold | null> {
   let furthest: TurnsFold | null = null
   for (const fold of turnsFolds(frame)) {
     const isShort = !isOverLimit(frame.counts.policy, lengthWith(frame, fold))
@@ -31,9 +31,9 @@ export function* foldTurns(
 }
 
 /** The same where only the length of the view asks for it; null too where it would bring too little for a compaction. */
-export function* foldOverLimit(frame: Frame): Steps<TurnsFold | null> {
+export function* foldOverLimit(frame: Frame): Pausable<TurnsFold | null> {
   const { counts, options, before } = frame
-  const length = lengthOf(counts.subject.structure, before, options.point)
+  const length = lengthOf(counts.history.structure, before, options.point)
   const isWorth = (fold: TurnsFold): boolean => bringsDown(counts.policy, length, lengthWith(frame, fold))
   // Asked at every request of a conversation that stays over its limit: no turn is looked at in vain.
   if (!isWorth({ frontier: furthestCut(frame), kept: [] })) return null
@@ -61,13 +61,13 @@ function furthestCut({ before, recentFrom }: Frame): number {
 }
 
 function lengthWith({ counts, options, before, pins }: Frame, fold: TurnsFold | null): Length {
-  return lengthOf(counts.subject.structure, { ...pins, fold: fold ?? before.fold }, options.point)
+  return lengthOf(counts.history.structure, { ...pins, fold: fold ?? before.fold }, options.point)
 }
 
 /** The folds that take ever more turns. */
 function* turnsFolds(frame: Frame): Generator<TurnsFold> {
   const { counts, options, before, pins } = frame
-  const turns = heldTurns(counts.subject, before, options.point)
+  const turns = heldTurns(counts.history, before, options.point)
   const last = turns.findLastIndex(({ start }) => start <= furthestCut(frame))
   const keptOf = (some: readonly HeldTurn[], of: (turn: HeldTurn) => readonly number[]): number[] =>
     some.flatMap(of).filter((index) => !isPinned(pins, index))
@@ -80,7 +80,7 @@ function* turnsFolds(frame: Frame): Generator<TurnsFold> {
     const frontier = turns[last]?.start
     const isFew = turns.length - first < TURNS_FEW
     if (isFew && frontier !== undefined && older.some(({ kept }) => kept === null)) {
-      yield { frontier, kept: keptOf(older, (turn) => requestAndReply(counts.subject, before, turn)) }
+      yield { frontier, kept: keptOf(older, (turn) => requestAndReply(counts.history, before, turn)) }
     }
     const next = Math.min(first + Math.floor((turns.length - first) / 2), last)
     if (next <= first) return
@@ -94,12 +94,12 @@ function* turnsFolds(frame: Frame): Generator<TurnsFold> {
  */
 function foldRounds(frame: Frame, furthest: TurnsFold | null): TurnsFold | null {
   const { counts, options, before, recentFrom } = frame
-  const { structure } = counts.subject
+  const { structure } = counts.history
   const { messages } = counts.policy.limit
   const isTooLong = (fold: TurnsFold | null): boolean => lengthWith(frame, fold).messages > messages
   if (messages === 0 || !isTooLong(furthest)) return null
   const begin = furthest?.frontier ?? before.fold?.frontier ?? structure.systemCount
-  const fits = options.strict && begin < recentFrom ? templateFits(counts.subject, options.point) : []
+  const fits = options.strict && begin < recentFrom ? templateFits(counts.history, options.point) : []
   const cuts: number[] = []
   for (let index = begin + 1; index <= recentFrom; index += 1) {
     if (structure.isFrontier(index) && fits[index] !== 'badly') cuts.push(index)
@@ -119,8 +119,8 @@ function foldRounds(frame: Frame, furthest: TurnsFold | null): TurnsFold | null 
  * The turns that the view of a compaction holds at a point, oldest first. Where one cannot be told from the one
  * before it by a cut, because a tool round reaches over its beginning, both are one.
  */
-function heldTurns(subject: Subject, { fold }: Folded, point: number): HeldTurn[] {
-  const { turns, systemCount, isFrontier } = subject.structure
+function heldTurns(history: History, { fold }: Folded, point: number): HeldTurn[] {
+  const { turns, systemCount, isFrontier } = history.structure
   const frontier = fold?.frontier ?? systemCount
   const byTurn = Map.groupBy(fold?.kept ?? [], (index) => countBelow(turns, index + 1))
   const held: HeldTurn[] = [...byTurn.values()].map((kept) => ({ start: frontier, end: frontier, kept }))
@@ -139,12 +139,12 @@ function heldTurns(subject: Subject, { fold }: Folded, point: number): HeldTurn[
  * not come back.
  */
 function requestAndReply(
-  subject: Subject,
+  history: History,
   { latestUser }: Folded,
   { start, end, kept }: HeldTurn,
 ): readonly number[] {
   if (kept !== null) return kept
-  const { dialect, structure, messages, source } = subject
+  const { dialect, structure, messages, source } = history
   const { turns } = structure
   const begun = turns[countBelow(turns, start + 1) - 1]
   const next = turns[countBelow(turns, start)]
@@ -152,9 +152,9 @@ function requestAndReply(
   const pair = request !== undefined && (request === begun || request < end) ? [request] : []
   for (let index = end - 1; index >= start; index -= 1) {
     const message = messages[index]
-    if (message === undefined || !isTalk(subject, index)) continue
+    if (message === undefined || !isTalk(history, index)) continue
     if (parseEntry(dialect, source, message).text.trim() === '') continue
-    const reply = replyAt(subject, index)
+    const reply = replyAt(history, index)
     for (let part = reply.start; part < reply.end; part += 1) pair.push(part)
     return pair
   }
