@@ -21,7 +21,7 @@ export function joiningOf(wire: AnswerWire): Pick<Replies, 'read' | 'join'> {
  * parts at once.
  */
 function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRules): AnswerJoin<Event> {
-  const client = wire.openWriter()
+  let client = wire.openWriter()
   /** What the client has got. */
   const seenParts: SeenPart[] = []
   let nextPlace = 0
@@ -51,6 +51,10 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
       if (isChanged) return client.aside?.(said) ?? [event]
       client.passed?.(said.json, null)
       return [event]
+    }
+    if (moves.length > MOVES_MAX) {
+      isBeyondUs = true
+      return [...finish(), event]
     }
     const shown = takeMoves(event, moves)
     if (!areTooMany(moves)) return shown
@@ -358,6 +362,9 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
     },
     usage: () => wire.usageOf(total()),
     takePlain: (body) => {
+      // Nobody gets it as events: none is written.
+      const none = (): readonly string[] => []
+      client = { ...client, begin: none, text: none, more: none, close: none, end: none }
       answer.isRead = isJsonObject(body) && answer.reader.takePlain(body)
       if (!answer.isRead || !isJsonObject(body)) return null
       client.note({ kind: 'event', name: '', type: '', json: body })
@@ -386,6 +393,9 @@ const lastWord: readonly Move[] = [{ kind: 'end', says: 'last', json: {} }]
 
 /** What waits is given at once when that is over. A call of more pieces than this is longer than a model's output. */
 const WAITING_MAX = 32_768
+
+/** No model says more in one event. Each part of it is looked for among all of the answer's, and nothing pauses meanwhile. */
+const MOVES_MAX = 128
 
 /** No model makes more parts in one answer, or texts in a part; an event is looked for in all of them. */
 const PARTS_MAX = 1_024

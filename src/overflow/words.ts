@@ -77,7 +77,7 @@ function sourceOf(phrase: string): string {
   const ends = /[a-z\d_)?]$/i.test(phrase) && !endsAhead
   const source = phrase
     // Searched for from every character of a long run, the beginning of a word would cost its square.
-    .replace(/^\*/, '')
+    .replace(/^\*(.*?)\*?$/s, '$1')
     .replaceAll('*', String.raw`\w*`)
     .replaceAll(/\((?!\?)/g, '(?:')
     .replaceAll(/\{([a-z]+)\}/gi, (_, list: string) => anyOf(lists[list] ?? []))

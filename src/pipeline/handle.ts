@@ -45,6 +45,7 @@ async function answerTo(
   dialect: Dialect,
   parts: SendingParts,
 ): Promise<ClientAnswer> {
+  const begun = arrivalNow(parts)
   let arrived: ArrivedRequest | null = null
   /** What was known of the request when it failed. */
   let known: ReadRequest | PreparedRequest | null = null
@@ -54,7 +55,7 @@ async function answerTo(
     if (rights !== null) refuseWayAround(rights, exchange)
     if (options.bypass) {
       if (rights !== null) refuseUnread(rights, 'x-foldgate-bypass asks for it')
-      if (!(await isLookedAt(exchange, parts))) return await relayConversation(exchange, parts)
+      if (!(await isLookedAt(exchange, parts))) return await relayConversation(exchange, begun, parts)
     }
     const body = await exchange.body.read()
     const turn = parts.heavyWork.begin(exchange.signal, exchange.holder)
@@ -74,7 +75,7 @@ async function answerTo(
     arrived?.turn.end()
     arrived?.body.release()
     if (known !== null && isServerLost(error)) parts.serverWindows.lost(known.question)
-    tellUnanswered(exchange, error, known, arrived?.arrival ?? arrivalNow(parts), parts)
+    tellUnanswered(exchange, error, known, arrived?.arrival ?? begun, parts)
     throw error
   }
 }

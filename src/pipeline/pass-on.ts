@@ -3,7 +3,7 @@ import { ClientGoneError } from '../errors.ts'
 import type { Action, BegunRow } from '../telemetry/journal/rows.ts'
 import { unreadAnswer } from '../telemetry/request-report.ts'
 import type { Answer } from '../upstream/upstreams.ts'
-import { type Arrival, arrivalNow, bareReport, clientOf, unreadReport } from './bare-report.ts'
+import { type Arrival, bareReport, clientOf, unreadReport } from './bare-report.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { refuseWayAround } from './confinement.ts'
 import type { RequestParts } from './request-parts.ts'
@@ -37,8 +37,11 @@ export async function relay(request: ClientRequest, parts: RelayParts): Promise<
 }
 
 /** Passes on a conversation that its client wants left alone, as a stream. */
-export async function relayConversation(request: ClientRequest, parts: RequestParts): Promise<ClientAnswer> {
-  const arrival = arrivalNow(parts)
+export async function relayConversation(
+  request: ClientRequest,
+  arrival: Arrival,
+  parts: RequestParts,
+): Promise<ClientAnswer> {
   const sentAtMs = arrival.monotonicMs
   const answer = await sendStream(request, parts)
   return untouched({ request, arrival, answer, action: 'bypassed', reason: null, sentAtMs }, parts)

@@ -114,8 +114,8 @@ const named = /#?\s*(\d+)(?:\s*(?:-|–|—|:|…|\.{2,3}|\b(?:up to|to|through|
 /** The messages that a call names, ascending. */
 function readRuns(value: unknown): readonly MessageRun[] {
   const merged: MessageRun[] = []
-  const texts = (Array.isArray(value) ? value : [value]).flatMap(namesIn)
-  const runs = texts.map(([from, to]) => ({ first: Math.min(from, to), last: Math.max(from, to) }))
+  const names = (Array.isArray(value) ? value : [value]).flatMap(namesIn).slice(0, NAMES_MAX)
+  const runs = names.map(([from, to]) => ({ first: Math.min(from, to), last: Math.max(from, to) }))
   for (const run of runs.sort((one, other) => one.first - other.first)) {
     const last = merged.at(-1)
     if (last === undefined || run.first > last.last + 1) merged.push(run)
@@ -134,8 +134,9 @@ function namesIn(value: unknown): (readonly [from: number, to: number])[] {
   ])
 }
 
-/** Names behind this are not read. */
+/** Names behind these are not read: what is found is looked for in each. */
 const NAMES_CHARS_MAX = 4000
+const NAMES_MAX = 256
 
 const NAME = 'recall_conversation'
 

@@ -241,5 +241,5 @@ function excerptAt({ at, start, end }: Place): string {
   const text = shown.slice(from, to).toWellFormed()
   // Whole words, as far as they are no longer than what is shown of them.
   const before = from === 0 ? text : `…${text.replace(/^\S{0,80}\s+/, '')}`
-  return (to === shown.length ? before : `${before.replace(/\s+\S{0,80}$/, '')}…`).trim()
+  return (to === shown.length ? before : `${before.replace(/(?<!\s)\s+\S{0,80}$/, '')}…`).trim()
 }

@@ -111,7 +111,7 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
 // --- internal ---
 
 /** Text that is cut in one go, in UTF-16 units: about a millisecond, and some ten where all of it has to be merged. */
-const WINDOW_UNITS = 16_384
+const WINDOW_UNITS = 8_192
 
 /** So near its end, a window does not tell what a piece would be beside what follows. */
 const EDGE_UNITS = 512

@@ -306,3 +306,11 @@ describe('an overflow inside a good answer is found by its end', () => {
     expect(classifyAnswer(completion('fine', 'stop', 9000, 5)).class).toBe('other')
   })
 })
+
+// An error that quotes a client's run of such names held the loop for seconds at 20 kB, and four times as long at 40.
+test.each(['n_ctx', 'num_ctx', 'max_model_len', 'max_seq_len', 'exceed'])(
+  'a run of "%s" costs what its characters cost',
+  (name) => {
+    expect(refused({ message: name.repeat(40_000) })).not.toBe('overflow')
+  },
+)

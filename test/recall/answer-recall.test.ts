@@ -7,7 +7,7 @@ import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import { recallTool } from '../../src/recall/recall-query.ts'
+import { readRecallQuery, recallTool } from '../../src/recall/recall-query.ts'
 
 const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_000 } }
 
@@ -250,4 +250,18 @@ test('the tool is a plain function that every server takes, costs little, and ha
   const counter = await loadCounter('o200k_base')
   expect(runAtOnce(toolsTokens([tool], counter, 'gpt-4o'))).toBeLessThan(200)
   expect(runAtOnce(plainToolsTokens([tool], counter))).toBeLessThan(250)
+})
+
+// What stands around something found was cut at a word by a search that began anew at each of a run of blanks.
+test('a text of blanks between the words that are searched for costs what its characters cost', () => {
+  const gap = `it says alpha${' '.repeat(400_000)}omega at its end`
+  const conversation = [system('Be brief.'), user('Look.'), ...round('a', gap), ...rounds('b', 30, 300)]
+  const source = held(conversation, 6000, { profile: folding })
+  expect(ask(source, { search: 'alpha omega' })).toContain('alpha')
+})
+
+test('no call has more names looked for than there is time for', () => {
+  const messages = Array.from({ length: 5_000 }, (_, index) => `#${2 * index + 1}`)
+  const query = readRecallQuery(JSON.stringify({ messages }))
+  expect(query.kind === 'messages' && query.runs.length).toBe(256)
 })

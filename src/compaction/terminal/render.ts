@@ -12,6 +12,7 @@ export function* renderTerminal(text: string): Pausable<string> {
   const lines = endsLinesWithReturns(unix) ? unix.replaceAll('\r', '\n') : unix
   yield
   if (!hasControls.test(lines)) return yield* collapseRepeats(lines)
+  if (movesLines.test(lines)) return text
   const size = screenSizeOf(lines)
   const drawn: string[] = []
   let isState = false
@@ -184,3 +185,8 @@ const sequence = new RegExp(
 
 /** As many as xterm.js reads. */
 const PARAMETERS_MAX = 32
+/**
+ * What a terminal does and this one does not: scrolling a part of its screen (apt's bar), repeating a character, going down
+ * without a return, drawing boxes by letters. Drawn without it a text would be another: it stays as it is.
+ */
+const movesLines = /\u001b(?:\[\d{0,4}(?:;\d{0,4})?[rb]|[DE]|[()]0)/

@@ -19,6 +19,16 @@ describe('what a terminal would show in the end', () => {
     expect(renderTerminal(text)).toBe(shown)
   })
 
+  // apt's bar stood among the lines of what it had set up, repeated characters were lost, and boxes were letters.
+  test.each([
+    `${esc}[1;29rSetting up a\n${esc}[30;1fbar${esc}8`,
+    `--${esc}[20b|`,
+    `top${esc}Dnext`,
+    `${esc}(0lqk${esc}(B`,
+  ])('what would be another text without what is not drawn here stays as it is: %j', (text) => {
+    expect(renderTerminal(text)).toBe(text)
+  })
+
   // A table exported on an old Mac came out as its last line with the rest of longer ones behind it.
   test('lines that end in CR alone stay the lines of a text', () => {
     expect(renderTerminal('name,qty\rapple,3\rpear,5\r')).toBe('name,qty\napple,3\npear,5\n')

@@ -209,7 +209,7 @@ function itemOf(value: unknown): JsonObject | null {
 function checklistIn(text: string): readonly JsonObject[] | null {
   if (!text.includes('[ ]') && !/\[[xX~-]\]/.test(text)) return null
   const items = text.split('\n').flatMap((line) => {
-    const [, mark = '', content = ''] = /^\s*(?:[-*]|\d+\.)?\s*\[([ xX~-])\]\s+(\S.*)$/.exec(line) ?? []
+    const [, mark = '', content = ''] = /^\s*(?:(?:[-*]|\d+\.)\s*)?\[([ xX~-])\]\s+(\S.*)$/.exec(line) ?? []
     return content === ''
       ? []
       : [{ content, status: /x/i.test(mark) ? 'completed' : mark === ' ' ? 'pending' : 'in_progress' }]

@@ -75,7 +75,7 @@ type Call = {
 /** Some servers give every call the same index, and Gemini no ids either, but each call whole: what follows is another. */
 function isAnother(known: Call, id: string, delta: JsonObject): boolean {
   if (id !== '' || known.id !== '') return id !== '' && known.id !== '' && known.id !== id
-  return nameIn(delta) !== '' && argumentsIn(delta) !== '' && argumentsIn(known.json) !== ''
+  return nameIn(delta) !== '' && argumentsIn(delta) !== '' && !isIncompleteCall(known.json)
 }
 
 function argumentsIn({ function: called }: JsonObject): string {

@@ -111,7 +111,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
     if (isJsonObject(json['usage'])) usage = json['usage']
     if (choice === null) {
       // What Azure sends first says nothing of the reply.
-      return usage === json['usage'] || finish !== null
+      return isJsonObject(json['usage']) || finish !== null
         ? [{ kind: 'end', says: 'more', json }]
         : [{ kind: 'once', json }]
     }
