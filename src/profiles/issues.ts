@@ -111,9 +111,20 @@ function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isS
   return { path, of: 'value', message, suggestion: meantValue(issue, value, keysAt(root, path)) }
 }
 
+/** What a word for on or off says; YAML 1.2 knows none but true and false. */
+function switchOf(value: unknown): boolean | null {
+  const word = String(value).toLowerCase()
+  return /^(?:true|on|yes)$/.test(word) ? true : /^(?:false|off|no)$/.test(word) ? false : null
+}
+
 function meantValue(issue: z.core.$ZodIssue, value: unknown, keysBelow: readonly string[]): string | null {
   const isGroup = typeof value === 'object' && value !== null
-  if (keysBelow.length > 0 && !isGroup) return `indent its keys below it: ${keysBelow.join(', ')}`
+  if (keysBelow.length > 0 && !isGroup) {
+    const wanted = switchOf(value)
+    return keysBelow.includes('enabled') && wanted !== null
+      ? `write enabled: ${wanted} below it`
+      : `indent its keys below it: ${keysBelow.join(', ')}`
+  }
   if (typeof value !== 'string') return null
   const word = nearest(value, wordsOf(issue))
   if (word !== null) return `did you mean "${word}"?`
