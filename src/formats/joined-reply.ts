@@ -391,8 +391,8 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
 const LAST_WORD = { kind: 'event', name: '', type: '[DONE]', json: {} } as const
 const lastWord: readonly Move[] = [{ kind: 'end', says: 'last', json: {} }]
 
-/** What waits is given at once when that is over. A call of more pieces than this is longer than a model's output. */
-const WAITING_MAX = 32_768
+/** What waits is given at once when that is over, which must not take long. Hardly a call comes in more pieces. */
+const WAITING_MAX = 6_144
 
 /** No model says more in one event. Each part of it is looked for among all of the answer's, and nothing pauses meanwhile. */
 const MOVES_MAX = 128

@@ -3,12 +3,12 @@ import {
   type CompactionReport,
   type PrefixCause,
   type RequestReport,
-  treatedMessages,
+  type Treated,
 } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/policy.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
-import { outlineOf, passRanges, type PassRange } from '../../compaction/outline.ts'
+import { passRanges, type PassRange } from '../../compaction/outline.ts'
 import type { View } from '../../compaction/view/view.ts'
 import { clientOf } from '../bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
@@ -200,7 +200,7 @@ function compactionsOf(request: PreparedRequest, sent: Form): readonly Compactio
       tokensBefore: made.tokensBefore,
       tokensAfter: sentTokens,
       summaries: request.summaries,
-      treated: compacted === null ? {} : treatedMessages(outlineOf({ ...chat, sizes: null }, compacted)),
+      treated: compacted === null ? {} : treatedIn(compacted.view),
       milliseconds: made.milliseconds,
     })
   }
@@ -219,4 +219,28 @@ function treatedRanges(
     const from = pass === 'fold' ? start : Math.max(start, tail)
     return [{ pass, start: from < end ? from : start, end }]
   })
+}
+
+/** What a view made of the messages, in numbers. A view is short, however long the conversation: its outline is not made here. */
+function treatedIn({ messages }: View): Treated {
+  const counts: Record<string, number> = {}
+  const add = (name: string, count: number): void => {
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  const sent = new Set(messages.flatMap(({ index, joined }) => [index, ...joined.map((part) => part.index)]))
+  let foldedUntil = 0
+  for (const message of messages) {
+    for (const { how, standsFor, tokens } of message.joined.length === 0 ? [message] : message.joined) {
+      if (standsFor !== null && (how === 'summary' || how === 'recap')) {
+        add(`${how}_tokens`, tokens)
+        const start = Math.max(standsFor.start, foldedUntil)
+        foldedUntil = Math.max(foldedUntil, standsFor.end)
+        let folded = Math.max(0, standsFor.end - start)
+        for (const index of sent) if (index !== null && index >= start && index < standsFor.end) folded -= 1
+        add('folded', folded)
+      } else if (how !== 'kept') add(how, 1)
+    }
+  }
+  const lastChanged = messages.findLastIndex(({ how, joined }) => how !== 'kept' || joined.length > 0)
+  return { ...counts, newest_kept: messages.length - 1 - lastChanged }
 }
