@@ -363,8 +363,7 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
     usage: () => wire.usageOf(total()),
     takePlain: (body) => {
       // Nobody gets it as events: none is written.
-      const none = (): readonly string[] => []
-      client = { ...client, begin: none, text: none, more: none, close: none, end: none }
+      client = { ...client, begin: nothing, text: nothing, more: nothing, close: nothing, end: nothing }
       answer.isRead = isJsonObject(body) && answer.reader.takePlain(body)
       if (!answer.isRead || !isJsonObject(body)) return null
       client.note({ kind: 'event', name: '', type: '', json: body })
@@ -387,6 +386,8 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
     },
   }
 }
+
+const nothing = (): readonly string[] => []
 
 const LAST_WORD = { kind: 'event', name: '', type: '[DONE]', json: {} } as const
 const lastWord: readonly Move[] = [{ kind: 'end', says: 'last', json: {} }]

@@ -7,6 +7,15 @@ const rules = { toolName: 'recall', continues: true }
 const chunk = (delta: object, reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`
 
+const piece = (text: string): string =>
+  chunk({ tool_calls: [{ index: 0, function: { name: 'recall', arguments: text } }] })
+
+const named = (name: string, id: number): object => ({
+  id: `call_${id}`,
+  type: 'function',
+  function: { name, arguments: '{}' },
+})
+
 // An item of twenty thousand parts held the loop for more than a minute: each part was looked for among all.
 test('an event that says more than any model says costs what its bytes cost', () => {
   const join = responses.replies.join(rules)
@@ -21,11 +30,6 @@ test('an event that says more than any model says costs what its bytes cost', ()
 
 // Every call of a plain answer was written as an event, with the whole answer in it, for a client that gets none.
 test('a plain answer of many calls costs what its bytes cost', () => {
-  const named = (name: string, id: number) => ({
-    id: `call_${id}`,
-    type: 'function',
-    function: { name, arguments: '{}' },
-  })
   const calls = Array.from({ length: 20_000 }, (_, id) => named('bash', id))
   const message = { role: 'assistant', content: null, tool_calls: [named('recall', 20_000), ...calls] }
   const body = { id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
@@ -35,8 +39,6 @@ test('a plain answer of many calls costs what its bytes cost', () => {
 // A server that repeats the name with each piece of the arguments had one call made into two broken ones.
 test('a call whose name is said again with each piece is one', () => {
   const join = chatCompletions.replies.join(rules)
-  const piece = (text: string) =>
-    chunk({ tool_calls: [{ index: 0, function: { name: 'recall', arguments: text } }] })
   for (const text of [piece('{"query":'), piece('"x"}'), chunk({}, 'tool_calls')]) join.take({ text })
   expect(join.ended().reply?.calls.map(({ name, argumentsText }) => [name, argumentsText])).toEqual([
     ['recall', '{"query":"x"}'],

@@ -189,4 +189,5 @@ const PARAMETERS_MAX = 32
  * What a terminal does and this one does not: scrolling a part of its screen (apt's bar), repeating a character, going down
  * without a return, drawing boxes by letters. Drawn without it a text would be another: it stays as it is.
  */
+// oxlint-disable-next-line no-control-regex
 const movesLines = /\u001b(?:\[\d{0,4}(?:;\d{0,4})?[rb]|[DE]|[()]0)/
