@@ -1,3 +1,4 @@
+import { nothingSaid } from '../formats/answer-json.ts'
 import type { AnswerEvent, AnswerFacts, Answers } from '../formats/answer-contract.ts'
 import { parseAnswerText } from '../formats/answer-json.ts'
 import { createEventReader, type ServerEvent } from '../formats/event-reader.ts'
@@ -76,18 +77,6 @@ export function joinEvents(answers: Answers) {
 }
 
 // --- internal ---
-
-const nothingSaid: AnswerFacts = {
-  hasOutput: false,
-  finish: null,
-  usage: null,
-  model: null,
-  isOllama: false,
-  isError: false,
-  removedThoughts: null,
-  cacheMiss: null,
-  said: null,
-}
 
 function joined(before: AnswerFacts, now: AnswerFacts): AnswerFacts {
   return {
