@@ -1,17 +1,87 @@
 import type { MessageTreatment } from '../compaction/outline.ts'
+import { textPasses, type TextTreatment } from '../compaction/passes/passes.ts'
 import type { HeldOutline, Treated } from '../telemetry/request-report.ts'
 import { figure, foreign, html, type HtmlEscapedString, plural } from './page/markup.ts'
 import { dialects } from '../formats/formats.ts'
 import type { UsageRow } from '../telemetry/journal/rows.ts'
+
+/** What is said of a treatment. */
+type TreatmentWords = {
+  /** What it means. */
+  readonly meaning: string
+  /** How `explain` colours it; null: not at all. */
+  readonly tone: 'dim' | 'red' | 'green' | 'yellow' | null
+  /** What a compaction did that treated so many messages; without it nothing is said of them. */
+  readonly done?: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string
+}
+
+/** What can become of a message, in words. */
+export const treatments: Readonly<
+  Record<Exclude<MessageTreatment['treatment'], TextTreatment>, TreatmentWords>
+> &
+  Readonly<Record<string, TreatmentWords>> = {
+  kept: { meaning: 'sent as it came, byte for byte', tone: null },
+  resolved: {
+    meaning: 'only refers to an earlier result that is no longer above: sent with the text of that one',
+    tone: 'green',
+    done: (count) => `${plural(count, 'earlier result')} sent again where it was referred to`,
+  },
+  cleared: {
+    meaning: 'an old result, replaced by a line that names the tool and the size',
+    tone: 'yellow',
+    done: (count) => `${plural(count, 'old result')} cleared`,
+  },
+  ...textTreatments(),
+  unloaded: {
+    meaning: 'an image or a file, replaced by a line that names it',
+    tone: 'yellow',
+    done: (count, entry) => `images or files of ${plural(count, entry)} unloaded`,
+  },
+  clipped: {
+    meaning: 'cut to its share: shortened in the middle, since it would not have fit otherwise',
+    tone: 'yellow',
+    done: (count, entry) => `${plural(count, entry)} clipped`,
+  },
+  folded: {
+    meaning: 'not sent; a summary or a recap stands for it',
+    tone: 'dim',
+    done: (count, entry, treated) => `${plural(count, entry)} folded${intoWords(treated)}`,
+  },
+  dropped: {
+    meaning: 'not sent, and nothing stands for it: there was no room',
+    tone: 'red',
+    done: (count, entry) => `${plural(count, entry)} dropped for want of room`,
+  },
+  outdated: {
+    meaning:
+      'reasoning that only held for what stood before it, which is compacted: its server would leave it out itself. What it led to is sent without the id that demands it',
+    tone: 'dim',
+    done: (count, entry) => `${plural(count, entry)} of outdated reasoning left out`,
+  },
+  unbound: {
+    meaning:
+      'sent without the reasoning in it, which only held for what stood before it: that is compacted, and its server would refuse it',
+    tone: 'dim',
+    done: (count, entry) => `${plural(count, entry)} sent without old reasoning`,
+  },
+  joined: {
+    meaning: 'its text was sent within the user message before it',
+    tone: null,
+    done: (count, entry) => `${plural(count, entry)} joined to the one before`,
+  },
+  summary: { meaning: 'written by a model, stands for what was folded', tone: 'green' },
+  recap: { meaning: 'made without a model, stands for what was folded', tone: 'green' },
+}
 
 /**
  * What a compaction did: `18 old results cleared, 31 messages folded into a recap of 1,900 tokens; the newest 14 stand as
  * they were`. Null if it changed nothing.
  */
 export function compactionWords(treated: Treated, entry: HeldOutline['entryName']): string | null {
-  const done = parts.flatMap(([name, words]) => {
-    const count = treated[name] ?? 0
-    return count === 0 ? [] : words(count, entry, treated)
+  const counts: Readonly<Record<string, number | undefined>> = treated
+  const done = Object.entries(treatments).flatMap(([treatment, words]) => {
+    const count = counts[treatment] ?? 0
+    return count === 0 ? [] : (words.done?.(count, entry, treated) ?? [])
   })
   if (done.length === 0) return null
   const newest = treated.newest_kept ?? 0
@@ -138,30 +208,22 @@ export function hasFailed(request: ToldRequest): boolean {
 
 // --- internal ---
 
-const parts: readonly (readonly [
-  name: keyof Treated,
-  words: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string,
-])[] = [
-  ['resolved', (count) => `${plural(count, 'earlier result')} sent again where it was referred to`],
-  ['cleared', (count) => `${plural(count, 'old result')} cleared`],
-  ['previewed', (count) => `${plural(count, 'large result')} previewed`],
-  ['rendered', (count) => `${plural(count, 'output')} rendered`],
-  ['unloaded', (count, entry) => `images or files of ${plural(count, entry)} unloaded`],
-  ['clipped', (count, entry) => `${plural(count, entry)} clipped`],
-  ['folded', (count, entry, treated) => `${plural(count, entry)} folded${intoWords(treated)}`],
-  ['dropped', (count, entry) => `${plural(count, entry)} dropped for want of room`],
-  ['outdated', (count, entry) => `${plural(count, entry)} of outdated reasoning left out`],
-  ['unbound', (count, entry) => `${plural(count, entry)} sent without old reasoning`],
-  ['joined', (count, entry) => `${plural(count, entry)} joined to the one before`],
-]
-
 /** The names under which the journal has these numbers. */
-const treatedNames: ReadonlySet<string> = new Set<keyof Treated>([
-  ...parts.map(([name]) => name),
+const treatedNames: ReadonlySet<string> = new Set<string>([
+  ...Object.entries(treatments).flatMap(([treatment, { done }]) => (done === undefined ? [] : treatment)),
   'summary_tokens',
   'recap_tokens',
   'newest_kept',
 ])
+
+/** Of the passes over texts. */
+function textTreatments(): Readonly<Record<string, TreatmentWords>> {
+  const words = textPasses.map(({ treatment, words: { result, meaning } }) => {
+    const done = (count: number): string => `${plural(count, result)} ${treatment}`
+    return [treatment, { meaning, tone: 'yellow', done }] as const
+  })
+  return Object.fromEntries(words)
+}
 
 function intoWords({ summary_tokens: summary, recap_tokens: recap }: Treated): string {
   const made = [

@@ -2,7 +2,7 @@ import type { Failures } from '../telemetry/failures.ts'
 import type { Compaction, StandingSummary } from '../compaction/compaction.ts'
 import { lostMessages } from '../compaction/view/view.ts'
 import type { MadeCache } from '../compaction/made-cache.ts'
-import type { Policy } from '../compaction/policy.ts'
+import type { Profile } from '../profiles/schema.ts'
 import { type History, toolNameOf } from '../compaction/history/history.ts'
 import { runInSlices } from '../scheduling/drive.ts'
 import { type Archive, titleOf } from './archive.ts'
@@ -22,7 +22,7 @@ export type KeepTaken = (
     readonly chat: { readonly keys: readonly string[] }
     /** The conversation's id. */
     readonly remembered: { readonly conversation: string }
-    readonly profile: Policy
+    readonly profile: Profile
   },
   counted: { readonly history: History },
   compaction: Compaction,

@@ -1,5 +1,4 @@
 import type { Pausable } from '../json/source.ts'
-import type { Profile } from '../profiles/schema.ts'
 import { targetOf } from '../profiles/effective.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
 import {
@@ -14,7 +13,8 @@ import type { MadeCache } from './made-cache.ts'
 import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/parts.ts'
 import { planCompaction } from './plan/plan.ts'
-import type { Policy, Room } from './policy.ts'
+import type { Room } from './room.ts'
+import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
@@ -36,7 +36,7 @@ export type WorthyRange = SummaryRange & {
 }
 
 export type AheadOptions = {
-  readonly policy: Policy & Pick<Profile, 'summary'>
+  readonly profile: Profile
   /** The compaction that the conversation stands in; where one is due, the one before that. */
   readonly compaction: Compaction | null
   readonly room: Room
@@ -55,9 +55,9 @@ export function* foldAhead(
   cache: MadeCache,
   options: AheadOptions,
 ): Pausable<FoldAhead | null> {
-  const { policy, compaction, room, due } = options
+  const { profile, compaction, room, due } = options
   const { systemCount } = history.structure
-  const counts = countsOf(history, policy, cache)
+  const counts = countsOf(history, profile, cache)
   let chosen = compaction !== null && hasUnsummarised(compaction, systemCount) ? compaction : null
   if (due !== null || (yield* isNear(counts, options, 1))) {
     const planned = yield* planCompaction(counts, {
@@ -66,11 +66,11 @@ export function* foldAhead(
       room,
       reason: due ?? 'trigger',
       isBeyondBudget: due !== null,
-      keepRecent: policy.keep.recent_messages,
+      keepRecent: profile.keep.recent_messages,
       smallest: false,
       strict: options.strict,
       prepared: null,
-      plannedTokensMax: policy.summary.max_tokens,
+      plannedTokensMax: profile.summary.max_tokens,
       viewTokens: null,
     })
     chosen = planned ?? chosen
@@ -80,9 +80,9 @@ export function* foldAhead(
   for (const range of foldedRanges(chosen, systemCount))
     ranges.push(yield* worthOf(counts, compaction, range))
   const { frontier, kept } = chosen.fold
-  const targetTokens = thresholdIn(history, options, targetOf(policy))
+  const targetTokens = thresholdIn(history, options, targetOf(profile))
   // A recap beside the summaries quotes them itself.
-  const systemTokensMax = policy.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
+  const systemTokensMax = profile.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
   return { frontier, kept, ranges, systemTokensMax }
 }
 
@@ -95,9 +95,9 @@ export function* mayNeedSummary(
   cache: MadeCache,
   options: AheadOptions,
 ): Pausable<boolean> {
-  const { policy, compaction } = options
+  const { profile, compaction } = options
   if (compaction !== null && hasUnsummarised(compaction, history.structure.systemCount)) return true
-  return yield* isNear(countsOf(history, policy, cache), options, LOOKED_AT_SHARE)
+  return yield* isNear(countsOf(history, profile, cache), options, LOOKED_AT_SHARE)
 }
 
 // --- internal ---
@@ -107,15 +107,15 @@ const LOOKED_AT_SHARE = 0.9
 
 /** Whether the view has come to this share of where the summary of its next compaction is asked for. */
 function* isNear(counts: TokenCounts, options: AheadOptions, share: number): Pausable<boolean> {
-  const { policy, room, compaction } = options
+  const { profile, room, compaction } = options
   const { history } = counts
   const viewTokens = yield* plannedTokens(counts, compaction ?? UNTOUCHED, history.messages.length)
-  return room.aroundTokens + viewTokens >= thresholdIn(history, options, policy.summary.at) * share
+  return room.aroundTokens + viewTokens >= thresholdIn(history, options, profile.summary.at) * share
 }
 
 /** A threshold in tokens of the whole prompt. */
-function thresholdIn(history: History, { policy, room }: AheadOptions, setting: number): number {
-  const fixedTokens = room.aroundTokens + pinnedTokens(history, policy, history.messages.length)
+function thresholdIn(history: History, { profile, room }: AheadOptions, setting: number): number {
+  const fixedTokens = room.aroundTokens + pinnedTokens(history, profile, history.messages.length)
   return thresholdTokens(setting, room.budgetTokens, fixedTokens)
 }
 

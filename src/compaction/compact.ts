@@ -7,7 +7,8 @@ import type { PlanOptions } from './plan/frame.ts'
 import { planCompaction } from './plan/plan.ts'
 import { restatedMost } from './plan/fold.ts'
 import { SHARE } from './shares.ts'
-import type { Policy, Room } from './policy.ts'
+import type { Room } from './room.ts'
+import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
@@ -17,7 +18,7 @@ import { standingView, type View, viewUnder } from './view/view.ts'
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
 
 export type CompactOptions = {
-  readonly policy: Policy
+  readonly profile: Profile
   /** The newest compaction on record that is a prefix of the conversation. */
   readonly newest: Compaction | null
   /** Up to which request point no further compaction was due, since that request was seen; null: its past is not known. */
@@ -57,7 +58,7 @@ export function* compactionFor(
 ): Pausable<Advanced> {
   const { newest, room } = options
   const end = history.messages.length
-  const counts = countsOf(history, options.policy, cache)
+  const counts = countsOf(history, options.profile, cache)
   let advanced: Advanced = { compaction: newest, previous: null, beforeTokens: null }
   let from = newest?.point ?? history.structure.systemCount
   let viewTokens = newest === null ? 0 : yield* standingTokens(counts, newest, true)
@@ -98,13 +99,13 @@ export function* tighten(
   history: History,
   cache: MadeCache,
   {
-    policy,
+    profile,
     ...options
   }: Pick<PlanOptions, 'previous' | 'room' | 'keepRecent' | 'smallest' | 'strict'> & {
-    readonly policy: Policy
+    readonly profile: Profile
   },
 ): Pausable<Compacted | null> {
-  const compaction = yield* planCompaction(countsOf(history, policy, cache), {
+  const compaction = yield* planCompaction(countsOf(history, profile, cache), {
     ...options,
     point: history.messages.length,
     reason: 'overflow',
@@ -115,7 +116,7 @@ export function* tighten(
   })
   if (compaction === null) return null
   const { strict } = options
-  return { compaction, view: yield* viewUnder(history, cache, { policy, compaction, strict }) }
+  return { compaction, view: yield* viewUnder(history, cache, { profile, compaction, strict }) }
 }
 
 /**
@@ -205,7 +206,7 @@ function* compactionAt(
       previous: at.compaction,
       room: correctedRoom(at.room, at.differenceTokens),
       isBeyondBudget: isBeyondBudget(at),
-      keepRecent: counts.policy.keep.recent_messages,
+      keepRecent: counts.profile.keep.recent_messages,
       smallest: false,
       plannedTokensMax: null,
       viewTokens: at.viewTokens,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Reach, reachingPasses, textPasses } from './passes/passes.ts'
 
 /**
  * Raised whenever a release changes the bytes of a view. Records of another version are still followed
@@ -26,7 +27,7 @@ export const UNTOUCHED: Treatment = {
   point: 0,
   task: -1,
   latestUser: -1,
-  reach: { render: 0, preview: 0, clear: 0 },
+  reach: Object.fromEntries(reachingPasses.map((pass) => [pass, 0])),
   fold: null,
   clips: [],
   cleared: [],
@@ -93,13 +94,9 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
   const clips = compaction.clips.filter(({ index }) => index < point)
   const cleared = compaction.cleared.filter((index) => index < point)
   const thoughts = compaction.thoughts.filter((index) => index < point)
-  const reach = {
-    render: Math.min(compaction.reach.render, point),
-    preview: Math.min(compaction.reach.preview, point),
-    clear: Math.min(compaction.reach.clear, point),
-  }
+  const reach = moved(compaction.reach, (index) => Math.min(index, point))
   const isEmpty =
-    fold === null && clips.length + cleared.length === 0 && Math.max(...Object.values(reach)) === 0
+    fold === null && clips.length + cleared.length === 0 && Math.max(0, ...Object.values(reach)) === 0
   if (isEmpty && compaction.reason !== 'thoughts') return null
   // What was sent otherwise came later still.
   const { elsewhere: _elsewhere, ...own } = compaction
@@ -165,7 +162,7 @@ const clipSchema = z.discriminatedUnion('kind', [
     .object({
       kind: z.literal('content'),
       index: integer,
-      of: z.enum(['kept', 'rendered', 'previewed']),
+      of: z.enum(['kept', ...textPasses.map(({ treatment }) => treatment)]),
       tokensMax: integer,
     })
     .readonly(),
@@ -183,7 +180,7 @@ const compactionSchema = z
     /** The latest user message at the time, -1 where there is none. */
     latestUser: integer,
     /** What earlier releases cleared lies before `clear`; what this one clears is among `cleared`. */
-    reach: z.object({ render: integer, preview: integer, clear: integer }).readonly(),
+    reach: z.partialRecord(z.enum(reachingPasses), integer).readonly(),
     fold: foldSchema.nullable(),
     clips: z.array(clipSchema).readonly(),
     /** Results that are cleared, ascending. */
@@ -207,6 +204,10 @@ const compactionSchema = z
  */
 const NO_INDEX = -1
 
+function moved(reach: Reach, move: (index: number) => number): Reach {
+  return Object.fromEntries(Object.entries(reach).map(([pass, index]) => [pass, move(index)]))
+}
+
 function shifted(compaction: Compaction, by: number): Compaction {
   const { point, task, latestUser, reach, fold, clips, cleared, thoughts, elsewhere } = compaction
   const move = (index: number): number => index + by
@@ -216,7 +217,7 @@ function shifted(compaction: Compaction, by: number): Compaction {
     point: move(point),
     task: movePinned(task),
     latestUser: movePinned(latestUser),
-    reach: { render: move(reach.render), preview: move(reach.preview), clear: move(reach.clear) },
+    reach: moved(reach, move),
     fold: fold && {
       ...fold,
       frontier: move(fold.frontier),

@@ -3,7 +3,8 @@ import { thresholdTokens } from '../tokens/budget.ts'
 import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/limit.ts'
 import { pinnedTokens } from './plan/parts.ts'
-import type { Policy, Room } from './policy.ts'
+import type { Room } from './room.ts'
+import type { Profile } from '../profiles/schema.ts'
 import { isSaidByUser } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
 
@@ -23,22 +24,22 @@ export type Moment = {
 
 /** Why a compaction is due. If none comes of the first reason, the next one is tried. */
 export function dueReasons(counts: TokenCounts, moment: Moment): readonly CompactionReason[] {
-  const { history, policy } = counts
+  const { history, profile } = counts
   const { room, point, compaction } = moment
   // If the same request is made again, the compaction that was asked for has been made.
   if (moment.forced && (compaction === null || compaction.point < point)) return ['forced']
-  if (policy.trigger === 'off') return []
+  if (profile.trigger === 'off') return []
   if (isBeyondBudget(moment)) return ['trigger']
   // A view that is sent again stays as it is, although its count may have come in meanwhile.
   if (compaction?.point === point) return []
   const since = compaction?.point ?? history.structure.systemCount
-  if (counts.originalTokens(since, point) < policy.min_growth_tokens) return []
+  if (counts.originalTokens(since, point) < profile.min_growth_tokens) return []
   const isLong =
-    hasLimit(policy) && isOverLimit(policy, lengthOf(history.structure, compaction ?? UNTOUCHED, point))
+    hasLimit(profile) && isOverLimit(profile, lengthOf(history.structure, compaction ?? UNTOUCHED, point))
   const byLength: readonly CompactionReason[] = isLong ? ['limit'] : []
   const tokens = room.aroundTokens + moment.viewTokens + moment.differenceTokens
-  const fixedTokens = room.aroundTokens + pinnedTokens(history, policy, point)
-  if (tokens > lowestThresholdTokens(policy, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
+  const fixedTokens = room.aroundTokens + pinnedTokens(history, profile, point)
+  if (tokens > lowestThresholdTokens(profile, room.budgetTokens, fixedTokens)) return ['trigger', ...byLength]
   return isDueByCount(counts, since, point) ? ['every', ...byLength] : byLength
 }
 
@@ -48,10 +49,10 @@ export function isBeyondBudget({ room, viewTokens, differenceTokens }: Moment): 
 }
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a compaction due. */
-export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixedTokens: number): number {
-  const { fold, clear, preview, render } = policy
+export function lowestThresholdTokens(profile: Profile, budgetTokens: number, fixedTokens: number): number {
+  const { fold, clear, preview, render } = profile
   const settings = [
-    triggerOf(policy),
+    triggerOf(profile),
     fold.at,
     clear.enabled ? clear.at : null,
     // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
@@ -67,8 +68,8 @@ export function lowestThresholdTokens(policy: Policy, budgetTokens: number, fixe
 // --- internal ---
 
 /** Whether so many turns or calls have passed since the last compaction that the profile wants another. */
-function isDueByCount({ history, policy }: TokenCounts, since: number, point: number): boolean {
-  const { turns, tool_calls: toolCalls } = policy.every
+function isDueByCount({ history, profile }: TokenCounts, since: number, point: number): boolean {
+  const { turns, tool_calls: toolCalls } = profile.every
   if (turns === 0 && toolCalls === 0) return false
   // A turn has passed when the next begins: before the first compaction the first user message ends none.
   let users = since === history.structure.systemCount ? -1 : 0

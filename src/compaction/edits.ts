@@ -1,7 +1,8 @@
 import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
+import { textPassAt } from './passes/passes.ts'
 import { AS_IT_CAME, type Edit } from './message-edits.ts'
-import type { Policy } from './policy.ts'
+import type { Profile } from '../profiles/schema.ts'
 import { replyStart, type Rounds, type History } from './history/history.ts'
 
 /** What a compaction does to single messages, to be looked up by their indexes. */
@@ -31,16 +32,16 @@ export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edit
   }
 }
 
-/** Edits that reach nothing, which leaves those that a policy always makes. */
+/** Edits that reach nothing, which leaves those that a profile always makes. */
 export const NO_EDITS = editsOf(UNTOUCHED)
 
 /** What the edits do to a message; null if it does not stay: it is nothing but thoughts that hold for no other conversation. */
-export function editAt(history: History, policy: Policy, index: number, edits: Edits): Edit | null {
+export function editAt(history: History, profile: Profile, index: number, edits: Edits): Edit | null {
   const { messages, sizes } = history
   if (isTakenOut(history, index, edits)) return null
   const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(history, edits, index)
-  const resolves = sourceOf(history, policy, index, edits)
-  const pass = passAt(history, policy, index, edits, sizes[index] ?? 0, resolves !== null)
+  const resolves = sourceOf(history, profile, index, edits)
+  const pass = passAt(history, profile, index, edits, sizes[index] ?? 0, resolves !== null)
   if (pass === 'cleared') return { ...AS_IT_CAME, pass, resolves }
   const clip = edits.clips.get(index)
   if (clip?.kind === 'media') return { ...AS_IT_CAME, mediaKept: clip.mediaKept, isUnbound }
@@ -84,30 +85,31 @@ function demandingUnits({ messages, structure }: History): ReadonlySet<number> {
 /** What the passes do to a message that takes so many tokens. */
 function passAt(
   history: History,
-  { render, preview, clear }: Policy,
+  profile: Profile,
   index: number,
   { reach, cleared }: Edits,
   ownTokens: number,
   isResolved: boolean,
 ): Edit['pass'] {
   if (history.messages[index]?.facts.role !== 'tool') return 'kept'
-  if ((index < reach.clear || cleared.has(index)) && mayBeCleared(history, clear.except_tools, index))
+  if (
+    (index < (reach.clear ?? 0) || cleared.has(index)) &&
+    mayBeCleared(history, profile.clear.except_tools, index)
+  )
     return 'cleared'
   const growth = isResolved ? (history.references.byIndex.get(index)?.growthTokens ?? 0) : 0
-  const isPreviewed = preview.at === 0 || index < reach.preview
-  if (isPreviewed && ownTokens + growth >= preview.threshold_tokens) return 'previewed'
-  return render.enabled && (render.at === 0 || index < reach.render) ? 'rendered' : 'kept'
+  return textPassAt(profile, reach, index, ownTokens + growth)?.treatment ?? 'kept'
 }
 
 /**
  * The result whose text a reference is sent with: that which it refers to, unless one before it that has this text still
  * shows as much of it as the reference would. One text is enough.
  */
-function sourceOf(history: History, policy: Policy, index: number, edits: Edits): number | null {
+function sourceOf(history: History, profile: Profile, index: number, edits: Edits): number | null {
   const reference = history.references.byIndex.get(index)
   if (reference === undefined) return null
   const shownAt = (holder: number): string =>
-    passAt(history, policy, holder, edits, history.sizes[holder] ?? 0, true)
+    passAt(history, profile, holder, edits, history.sizes[holder] ?? 0, true)
   const own = shownAt(index)
   for (let place = reference.position - 1; place >= 0; place -= 1) {
     const holder = reference.holders[place] ?? 0

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { TextTreatment } from './passes/passes.ts'
 
 /**
  * What Foldgate wrote, with its size in tokens: a message's JSON, a recap's text, what was found in a message.
@@ -12,7 +13,7 @@ export type Made = {
 }
 
 /** What a message was made by; `unbound`: by no more than that thoughts in it went; `resolved`: by the text that it refers to. */
-export type MadeHow = 'resolved' | 'rendered' | 'previewed' | 'cleared' | 'unloaded' | 'clipped' | 'unbound'
+export type MadeHow = 'resolved' | TextTreatment | 'cleared' | 'unloaded' | 'clipped' | 'unbound'
 
 /**
  * Remembers what was made of which bytes, so that a view that stands between two compactions costs no work.

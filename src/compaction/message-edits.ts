@@ -4,13 +4,13 @@ import { restored } from '../formats/readable.ts'
 import type { Pausable } from '../json/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
-import { clipArguments, clipText, previewText } from './passes/clip.ts'
+import { clipArguments, clipText } from './passes/clip.ts'
 import { hiddenTokens, isSampled, unreadTokens } from '../tokens/unread-tokens.ts'
 import { clearedText, unguessableNames } from './passes/clear.ts'
-import { renderTerminal } from './terminal/render.ts'
+import { isLossless, type TextTreatment, textPasses } from './passes/passes.ts'
 import { messageNumber } from './history/message-numbers.ts'
 import type { Made, MadeCache, MadeHow } from './made-cache.ts'
-import type { Policy } from './policy.ts'
+import type { Profile } from '../profiles/schema.ts'
 import { resolvedText } from './history/calls/find-references.ts'
 import { type MessageForm, readForm, textOfForm, wholeText } from './history/read-message.ts'
 import { sum } from './history/size-sums.ts'
@@ -19,7 +19,7 @@ import { readableTokens, type History, toolNameOf } from './history/history.ts'
 /** What is done to one message that stays in the view. */
 export type Edit = {
   /** What the passes leave of it. */
-  readonly pass: 'kept' | 'rendered' | 'previewed' | 'cleared'
+  readonly pass: 'kept' | TextTreatment | 'cleared'
   /** The earlier result that it only refers to, and whose text is sent in its place; null if it stands for itself. */
   readonly resolves: number | null
   /** Without thoughts in it that hold for no other conversation. */
@@ -45,14 +45,12 @@ export function isUncut({ pass, tokensMax, mediaKept }: Edit): boolean {
 }
 
 /**
- * Edits the messages of one history and remembers what came of it, which depends on the message, the policy and, where
+ * Edits the messages of one history and remembers what came of it, which depends on the message, the profile and, where
  * messages are named, its place. The tokens stated for a made message are those that its JSON would be counted with.
  */
-export function messageEditor(history: History, policy: Policy, cache: MadeCache) {
-  const { enabled } = policy.render
-  const { threshold_tokens, max_chars, max_lines } = policy.preview
+export function messageEditor(history: History, profile: Profile, cache: MadeCache) {
   // Every setting that changes what an edit writes: edited messages are remembered under them.
-  const settings = [enabled, threshold_tokens, max_chars, max_lines].join(',')
+  const settings = textPasses.map(({ name }) => Object.values(profile[name]).join(',')).join(';')
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
@@ -70,9 +68,9 @@ export function messageEditor(history: History, policy: Policy, cache: MadeCache
     if (latest?.how === how) return latest.made
     // A cleared result names its tool, which stands in another message.
     const tool = pass === 'cleared' ? toolNameOf(history, index) : ''
-    const isMarked = tokensMax !== null || pass === 'previewed' || pass === 'cleared'
+    const isMarked = tokensMax !== null || (pass !== 'kept' && !isLossless(pass))
     const number =
-      policy.recall.enabled && isMarked ? messageNumber(index, history.structure.systemCount) : null
+      profile.recall.enabled && isMarked ? messageNumber(index, history.structure.systemCount) : null
     // Equal bytes stand at several places, and each of them has a number of its own.
     const name = source === undefined ? message.facts.hash : `${message.facts.hash}<${source.facts.hash}`
     const key = `${name}:${history.memorySpace}:${how}:${tool}:${number ?? ''}:${settings}`
@@ -81,7 +79,7 @@ export function messageEditor(history: History, policy: Policy, cache: MadeCache
       const mediaSizes = history.mediaSizes(index)
       const form = yield* readForm(history, message, isUnbound)
       const resolved = source === undefined ? null : yield* resolvedText(history, source, message)
-      const one = { history, policy, message, form, resolved, size, mediaSizes, tool, number }
+      const one = { history, profile, message, form, resolved, size, mediaSizes, tool, number }
       const result = yield* edited(one, edit)
       // An edit that would save next to nothing leaves a message as it is.
       const savedMin = pass === 'cleared' ? CLEARED_SAVES_MIN : 1
@@ -106,7 +104,7 @@ const CLEARED_SAVES_MIN = 32
 /** A message that is edited, and what its marks say. */
 type Edited = {
   readonly history: History
-  readonly policy: Policy
+  readonly profile: Profile
   readonly message: Message
   /** What is read of it, and edited. */
   readonly form: MessageForm
@@ -139,20 +137,23 @@ type Unread = NonNullable<MessageFacts['unread']>[number]
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
-  { history, policy, form, resolved, size, number }: Edited,
-  pass: 'kept' | 'rendered' | 'previewed',
+  { history, profile, form, resolved, size, number }: Edited,
+  pass: 'kept' | TextTreatment,
 ): Pausable<EditedText> {
-  const text = resolved ?? form.parsed.text
-  const how = resolved === null ? null : 'resolved'
-  if (pass === 'kept') return { text, how }
-  const shown = policy.render.enabled ? yield* renderTerminal(text) : text
-  const rendered: EditedText = { text: shown, how: how ?? (shown === text ? null : 'rendered') }
-  if (pass === 'rendered') return rendered
-  const shownTokens = shown === text ? size : yield* history.countSteps(shown)
-  if (shownTokens < policy.preview.threshold_tokens) return rendered
-  const bounds = { maxChars: policy.preview.max_chars, maxLines: policy.preview.max_lines }
-  const preview = previewText(shown, size, bounds, number)
-  return preview === shown ? rendered : { text: preview, how: 'previewed' }
+  let text = resolved ?? form.parsed.text
+  let how: MadeHow | null = resolved === null ? null : 'resolved'
+  let sizeTokens: number | null = size
+  const last = textPasses.findIndex(({ treatment }) => treatment === pass)
+  for (const { treats, edited: editedBy, losesText, treatment } of textPasses.slice(0, last + 1)) {
+    sizeTokens ??= yield* history.countSteps(text)
+    if (!treats(profile, sizeTokens)) continue
+    const made = yield* editedBy(text, { profile, sizeTokens: size, number })
+    if (made === text) continue
+    how = losesText ? treatment : (how ?? treatment)
+    text = made
+    sizeTokens = null
+  }
+  return { text, how }
 }
 
 /** The message with this text in the place of its own. */
@@ -171,8 +172,8 @@ function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop
   const tokens = frame + argumentTokens + mediaTokens + (yield* countSteps(text))
   const texts = new Map([[slot, text]])
   const json = yield* entries.edited(form.source, form.message, texts, drops ? 0 : one.mediaSizes.length)
-  // What was not read of a text that was only rendered is lost.
-  const made = { text: json, tokens, how: how === 'rendered' && isSampled(message) ? 'clipped' : how }
+  // What was not read of a text is lost, whatever the pass left of the rest.
+  const made = { text: json, tokens, how: isLossless(how) && isSampled(message) ? ('clipped' as const) : how }
   return yield* withUnread(history, message, made, () => true)
 }
 

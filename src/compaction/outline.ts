@@ -1,7 +1,7 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
-import { type PassName, passOrder } from './policy.ts'
+import { type PassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { type Rounds, type History, toolNameOf } from './history/history.ts'
 import { pastOf } from './history/past.ts'
@@ -112,14 +112,16 @@ export function outlineOf(history: OutlineSubject, compacted: Compacted | null):
 export function passRanges(compaction: Compaction, systemCount: number): readonly PassRange[] {
   const { reach, fold, clips, cleared } = compaction
   const upTo = (end: number) => ({ start: systemCount, end })
-  const bounds = {
-    render: upTo(reach.render),
-    preview: upTo(reach.preview),
-    clear: reach.clear > systemCount ? upTo(Math.max(reach.clear, around(cleared).end)) : around(cleared),
+  const clearedUpTo = reach.clear ?? 0
+  const others = {
+    clear: clearedUpTo > systemCount ? upTo(Math.max(clearedUpTo, around(cleared).end)) : around(cleared),
     fold: upTo(fold?.frontier ?? systemCount),
     clip: around(clips.map(({ index }) => index)),
   } as const
-  return passOrder.map((pass) => ({ pass, ...bounds[pass] })).filter(({ start, end }) => end > start)
+  return [
+    ...textPasses.map(({ name }) => ({ pass: name, ...upTo(reach[name] ?? 0) })),
+    ...(['clear', 'fold', 'clip'] as const).map((pass) => ({ pass, ...others[pass] })),
+  ].filter(({ start, end }) => end > start)
 }
 
 // --- internal ---

@@ -4,22 +4,23 @@ import type { Treatment } from './compaction.ts'
 import { editAt, type Edits, editsOf } from './edits.ts'
 import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
-import type { Policy } from './policy.ts'
+import type { Profile } from '../profiles/schema.ts'
+import { runsAlways } from './passes/passes.ts'
 import { sumOf } from './history/size-sums.ts'
 import { anyHasBoundThoughts, readableTokens, type History } from './history/history.ts'
 import { type Edit, isUncut, messageEditor } from './message-edits.ts'
 
 /**
- * A conversation under a policy, with what each of its messages takes in tokens as it came and edited: the arithmetic that
+ * A conversation under a profile, with what each of its messages takes in tokens as it came and edited: the arithmetic that
  * plans are made of. Sums over messages that are sent as they came cost nothing, whatever their number.
  */
 export type TokenCounts = ReturnType<typeof createCounts>
 
 /** The token counts of a conversation: the same ones for the compaction, the summary and the view of one request. */
-export function countsOf(history: History, policy: Policy, cache: MadeCache): TokenCounts {
+export function countsOf(history: History, profile: Profile, cache: MadeCache): TokenCounts {
   const latest = latestBySubject.get(history)
-  if (latest?.policy === policy && latest.cache === cache) return latest
-  const counts = createCounts(history, policy, cache)
+  if (latest?.profile === profile && latest.cache === cache) return latest
+  const counts = createCounts(history, profile, cache)
   latestBySubject.set(history, counts)
   return counts
 }
@@ -43,13 +44,11 @@ const latestBySubject = new WeakMap<History, TokenCounts>()
 /** Messages that are counted between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 1024
 
-function createCounts(history: History, policy: Policy, cache: MadeCache) {
+function createCounts(history: History, profile: Profile, cache: MadeCache) {
   const { sizes } = history
-  const { render, preview } = policy
-  const rendersAlways = render.enabled && render.at === 0
-  const previewsAlways = preview.at === 0
-  const make = messageEditor(history, policy, cache)
-  const editOf = (index: number, edits: Edits): Edit | null => editAt(history, policy, index, edits)
+  const editsAlways = runsAlways(profile)
+  const make = messageEditor(history, profile, cache)
+  const editOf = (index: number, edits: Edits): Edit | null => editAt(history, profile, index, edits)
   const boundless = withoutBound(history)
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
@@ -57,9 +56,9 @@ function createCounts(history: History, policy: Policy, cache: MadeCache) {
   function* editedTokens(start: number, end: number, edits: Edits): Pausable<number> {
     if (start >= end) return 0
     let editedEnd = end
-    if (!rendersAlways && !previewsAlways && end > start + 1) {
+    if (!editsAlways && end > start + 1) {
       const { reach, clips, cleared } = edits
-      let furthest = Math.max(reach.render, reach.preview, reach.clear)
+      let furthest = Math.max(0, ...Object.values(reach))
       for (const index of clips.keys()) furthest = Math.max(furthest, index)
       for (const index of cleared) furthest = Math.max(furthest, index)
       editedEnd = Math.max(start, Math.min(end, furthest + 1))
@@ -107,7 +106,7 @@ function createCounts(history: History, policy: Policy, cache: MadeCache) {
 
   return {
     history,
-    policy,
+    profile,
     cache,
     /** Tokens of the messages from `start` up to `end` as the client sent them. */
     originalTokens,

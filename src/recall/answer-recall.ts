@@ -1,6 +1,7 @@
 import type { Compacted } from '../compaction/compact.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
+import { textPasses } from '../compaction/passes/passes.ts'
 import type { Pausable } from '../json/source.ts'
 import { pageOf, type Pieces, type RecallAnswer } from './page.ts'
 import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-query.ts'
@@ -49,15 +50,12 @@ function* explained(problem: string): Pieces {
 }
 
 /** What became of a message, in a model's words. */
-const outcomes = {
+const outcomes: Readonly<Record<string, string>> = {
   folded: 'left out',
   dropped: 'left out',
-  cleared: 'cleared',
-  previewed: 'middle left out',
-  clipped: 'clipped',
-  rendered: 'terminal output tidied',
   unloaded: 'without its media',
-} as const satisfies Record<LeftOut['how'], string>
+  ...Object.fromEntries(textPasses.map(({ treatment, words }) => [treatment, words.recalled])),
+}
 
 /** Of a message's beginning: enough to tell it from others. */
 const BEGINNING_CHARS = 80
@@ -87,7 +85,7 @@ function* lines(history: History, leftOut: readonly LeftOut[]): Pieces {
       .map(({ label, text }) => ` ${label.slice(label.indexOf('['))} ${beginning(text)}`)
     const more = rest.length > CALLS_SHOWN_MAX ? ` and ${rest.length - CALLS_SHOWN_MAX} more` : ''
     const size = history.sizes[index] ?? 0
-    yield `${first.label} ${outcomes[how]}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
+    yield `${first.label} ${outcomes[how] ?? how}, ${size} tokens: ${beginning(first.text)}${calls.join('')}${more}\n`
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type GuardOptions,
   refuseForeignHost,
   refuseForeignPages,
-} from './guard.ts'
+} from './gates.ts'
 import { type RequestListener, serverAround } from './node-server.ts'
 import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import { barePath, parseTarget } from '../upstream/target.ts'

@@ -4,7 +4,7 @@ import { lruCache } from '../lru-cache.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
 import { createGate, type Gate } from '../upstream/gate.ts'
-import type { SummaryResult } from './order.ts'
+import type { SummaryResult } from './summary-order.ts'
 import { failure, readSummaryRecord, type SummaryRecord } from './summary-record.ts'
 
 /** A summary that is wanted. */

@@ -1,7 +1,7 @@
 import { runInSlices } from '../scheduling/drive.ts'
 import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.ts'
 import { completeSummary } from './complete-summary.ts'
-import type { SummaryOrder, SummaryResult } from './order.ts'
+import type { SummaryOrder, SummaryResult } from './summary-order.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
 import { CACHED_PROMPT, REASONING_TOKENS, rejectionIn, type Rejections, SYSTEM_ROLE } from './rejections.ts'
 import { failure, type Failure, type FailureReason, type SummaryRecord } from './summary-record.ts'

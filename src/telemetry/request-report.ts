@@ -1,4 +1,4 @@
-import type { PassName } from '../compaction/policy.ts'
+import type { PassName } from '../compaction/passes/passes.ts'
 import type { MessageTreatment, PassRange } from '../compaction/outline.ts'
 import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answer-contract.ts'
 import type { EntryName, Repairs } from '../formats/contract.ts'

@@ -4,7 +4,7 @@ import { fenced, readHoldings, writeCompactionEntry, writeHolding } from '../../
 import { type Compacted, tighten } from '../../src/compaction/compact.ts'
 import { lostMessages } from '../../src/compaction/view/view.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { meaningKeys } from '../../src/conversation/keys.ts'
@@ -15,19 +15,19 @@ import { standingSummary } from '../support/at-once.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { digest } from '../support/source.ts'
-import { policyOf, historyOf } from '../support/subject.ts'
+import { profileOf, historyOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
 /** A file after this compaction, which may hold something before. */
-function fileAfter(history: History, policy: Policy, compaction: Compaction, file = ''): string {
+function fileAfter(history: History, profile: Profile, compaction: Compaction, file = ''): string {
   let text = file
   const entry = {
     history,
     compaction,
-    lost: runAtOnce(lostMessages(history, policy, cache, compaction)),
+    lost: runAtOnce(lostMessages(history, profile, cache, compaction)),
     keys: runAtOnce(meaningKeys(history.messages, history.structure.systemCount, digest)),
     time: '2026-11-03T10:20:30.000Z',
     holdings: readHoldings(file),
@@ -36,13 +36,17 @@ function fileAfter(history: History, policy: Policy, compaction: Compaction, fil
   return text
 }
 
-type Sending = { readonly policy: Policy; readonly budgetTokens: number; readonly newest?: Compaction | null }
+type Sending = {
+  readonly profile: Profile
+  readonly budgetTokens: number
+  readonly newest?: Compaction | null
+}
 
 const sent = (history: History, options: Sending): Compacted => compactedUnder(history, { ...options, cache })
 
-function smaller(history: History, policy: Policy, previous: Compaction | null): Compacted | null {
+function smaller(history: History, profile: Profile, previous: Compaction | null): Compacted | null {
   const room = { budgetTokens: 600, aroundTokens: 3, slackTokens: 0 }
-  const options = { policy, previous, room, keepRecent: 2, smallest: false, strict: false }
+  const options = { profile, previous, room, keepRecent: 2, smallest: false, strict: false }
   return runAtOnce(tighten(history, cache, options))
 }
 
@@ -80,24 +84,24 @@ const policies = fc
     clear: fc.record({ enabled: fc.boolean(), keep_results: fc.integer({ min: 0, max: 4 }) }),
     preview: fc.record({ threshold_tokens: fc.constantFrom(1000, 4000) }),
   })
-  .map(policyOf)
+  .map(profileOf)
 
 describe('whatever becomes of a growing conversation', () => {
   test('each message that a view lost stands in the file word for word, and once', () => {
     const budget = fc.integer({ min: 700, max: 8000 })
     fc.assert(
-      fc.property(conversation, budget, policies, fc.nat(6), (messages, budgetTokens, policy, refused) => {
+      fc.property(conversation, budget, policies, fc.nat(6), (messages, budgetTokens, profile, refused) => {
         let newest: Compaction | null = null
         let file = ''
         const missing = new Set<number>()
         for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
           const history = historyOf(messages.slice(0, point))
-          const made = sent(history, { policy, budgetTokens, newest })
-          const recovered = count % 7 === refused ? smaller(history, policy, made.compaction) : null
+          const made = sent(history, { profile, budgetTokens, newest })
+          const recovered = count % 7 === refused ? smaller(history, profile, made.compaction) : null
           for (const each of recovered === null ? [made] : [made, recovered]) {
             if (each.compaction === null || each.compaction === newest) continue
             newest = each.compaction
-            file = fileAfter(history, policy, newest, file)
+            file = fileAfter(history, profile, newest, file)
             for (const index of missingIn(history, each)) missing.add(index)
           }
         }
@@ -119,23 +123,23 @@ describe('whatever becomes of a growing conversation', () => {
   // Not the same as one that was always there: a user's images are dropped while there is no room, and come back.
   test('a file that was not there at first comes to hold all that is missing now', () => {
     fc.assert(
-      fc.property(conversation, policies, (messages, policy) => {
+      fc.property(conversation, policies, (messages, profile) => {
         let newest: Compaction | null = null
         let [file, late] = ['', '']
         for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
           const history = historyOf(messages.slice(0, point))
-          const { compaction } = sent(history, { policy, budgetTokens: 1500, newest })
+          const { compaction } = sent(history, { profile, budgetTokens: 1500, newest })
           if (compaction === null || compaction === newest) continue
           newest = compaction
-          file = fileAfter(history, policy, compaction, file)
+          file = fileAfter(history, profile, compaction, file)
           // Half of the time nothing can be written.
-          late = count % 2 === 0 ? late : fileAfter(history, policy, compaction, late)
+          late = count % 2 === 0 ? late : fileAfter(history, profile, compaction, late)
         }
         const end = historyOf(messages)
         if (newest === null) return
         const { systemCount } = end.structure
-        const held = numbersIn(fileAfter(end, policy, newest, late))
-        for (const index of runAtOnce(lostMessages(end, policy, cache, newest)))
+        const held = numbersIn(fileAfter(end, profile, newest, late))
+        for (const index of runAtOnce(lostMessages(end, profile, cache, newest)))
           expect(held).toContain(index - systemCount + 1)
         for (const number of held) expect(numbersIn(file)).toContain(number)
       }),
@@ -145,7 +149,7 @@ describe('whatever becomes of a growing conversation', () => {
 })
 
 describe('an entry', () => {
-  const policy = policyOf({
+  const profile = profileOf({
     keep: { recent_messages: 2 },
     preview: { threshold_tokens: 100_000 },
     clear: { enabled: false },
@@ -165,12 +169,12 @@ describe('an entry', () => {
   ]
   const history = historyOf(messages)
   const compactionOf = (of: History, newest: Compaction | null = null): Compaction => {
-    const { compaction: made } = sent(of, { policy, budgetTokens: 2500, newest })
+    const { compaction: made } = sent(of, { profile, budgetTokens: 2500, newest })
     if (made === null || made === newest) throw new Error('there is no further compaction')
     return made
   }
   const compaction = compactionOf(history)
-  const file = fileAfter(history, policy, compaction)
+  const file = fileAfter(history, profile, compaction)
 
   test('says when and why, names each message and its tool, and gives text, arguments and marks of media', () => {
     expect(headingsOf(file).slice(0, 5)).toEqual([
@@ -194,7 +198,7 @@ describe('an entry', () => {
     const odd = { role: 'wizard', content: null, tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }
     const unknown = historyOf([user('The task.'), odd, ...rounds('b', 8, 500)])
     const as = `## #2 other\n\nAs it came:\n\n\`\`\`\n${JSON.stringify(odd)}\n\`\`\`\n`
-    expect(fileAfter(unknown, policy, compactionOf(unknown))).toContain(as)
+    expect(fileAfter(unknown, profile, compactionOf(unknown))).toContain(as)
   })
 
   test('holds the summaries that are new in it', () => {
@@ -204,19 +208,19 @@ describe('an entry', () => {
     const options = { written: 'The build was made.', systemTokensMax: 0, note: 'A note.' }
     const summaries = [standingSummary(history, range, options)]
     const summarised = { ...compaction, fold: { ...fold, summaries } }
-    const withSummary = fileAfter(history, policy, summarised, file)
+    const withSummary = fileAfter(history, profile, summarised, file)
     expect(withSummary.slice(file.length)).toMatch(
       /^\n# 2026\S+ trigger: a summary\n\n## Summary of #2 to #\d+\n\n```\nThe build was made\.\n```\n\n<!--.*-->\n$/,
     )
-    expect(fileAfter(history, policy, summarised, withSummary)).toBe(withSummary)
+    expect(fileAfter(history, profile, summarised, withSummary)).toBe(withSummary)
   })
 
   // Two runs with the same first request have the same id where the store forgot the first one.
   test('of another conversation that began alike holds everything, whatever the file holds', () => {
     const other = historyOf([...messages.slice(0, 2), ...rounds('other', 16, 500)])
     const made = compactionOf(other)
-    const alone = readArchive(fileAfter(other, policy, made))
-    expect(readArchive(fileAfter(other, policy, made, file)).slice(-alone.length)).toEqual(alone)
+    const alone = readArchive(fileAfter(other, profile, made))
+    expect(readArchive(fileAfter(other, profile, made, file)).slice(-alone.length)).toEqual(alone)
   })
 
   // A tool's name stood in a heading as it was: whoever opened the file loaded the picture that it names.
@@ -228,7 +232,7 @@ describe('an entry', () => {
     ],
   ])('a name cannot make a heading of its own, nor be a picture or a link: %j', (name, shown) => {
     const named = historyOf([user('The task.'), ...round('a', 'x', name, {}), ...rounds('b', 8, 500)])
-    const text = fileAfter(named, policy, compactionOf(named))
+    const text = fileAfter(named, profile, compactionOf(named))
     expect(headingsOf(text)).toContain(`#3 result of ${shown}`)
   })
 })

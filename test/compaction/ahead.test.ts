@@ -5,13 +5,12 @@ import type { Compaction, PreparedFold } from '../../src/compaction/compaction.t
 import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight, compact } from '../support/compacted.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
-import { historyOf, viewTexts } from '../support/subject.ts'
+import { historyOf, profileOf, viewTexts } from '../support/subject.ts'
 import { prose, rounds, user } from './sending.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
-const policy = profileSchema.parse({
+const profile = profileOf({
   trigger: 0.75,
   target: 0.5,
   keep: { recent_messages: 4 },
@@ -23,13 +22,13 @@ const policy = profileSchema.parse({
 const room = { budgetTokens: 6000, aroundTokens: 3 }
 
 const ahead = (messages: readonly object[], more: Partial<AheadOptions> = {}, made = cache) => {
-  const options = { policy, compaction: null, room, strict: false, due: null, ...more }
+  const options = { profile, compaction: null, room, strict: false, due: null, ...more }
   return runAtOnce(foldAhead(historyOf(messages), made, options))
 }
 
 function sent(messages: readonly object[], newest: Compaction | null, prepared: PreparedFold | null) {
   const history = historyOf(messages)
-  const now = { ...atFirstSight(room), strict: false, forced: false, policy, newest, prepared }
+  const now = { ...atFirstSight(room), strict: false, forced: false, profile, newest, prepared }
   const made = runAtOnce(compact(history, cache, now))
   return { ...made, contents: viewTexts(history, made.view) }
 }

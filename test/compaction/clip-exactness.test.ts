@@ -14,19 +14,19 @@ import {
   thoughtBlock,
   thoughts,
 } from '../support/arbitrary-conversation.ts'
-import { policyOf, subjectFrom } from '../support/subject.ts'
+import { profileOf, subjectFrom } from '../support/subject.ts'
 import { forAll, weighed } from '../support/property-runs.ts'
 
 const counter = await loadCounter('o200k_base')
 const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
-const policies = [false, true].map((enabled) => policyOf({ preview, recall: { enabled } }))
+const policies = [false, true].map((enabled) => profileOf({ preview, recall: { enabled } }))
 
 /** A message under a edit: what is sent for it, what it is said to weigh, and what it weighs. */
 function treat(message: object, edit: Edit, exact = true, isNamed = false) {
   const count = exact ? counter : undefined
   const history = subjectFrom(JSON.stringify([message]), count)
-  const policy = policies[isNamed ? 1 : 0] ?? policyOf()
-  const make = messageEditor(history, policy, createMadeCache({ bytesMax: 1_000_000 }))
+  const profile = policies[isNamed ? 1 : 0] ?? profileOf()
+  const make = messageEditor(history, profile, createMadeCache({ bytesMax: 1_000_000 }))
   // A message that holds no thoughts which may go is not told to lose them.
   const isUnbound = edit.isUnbound && history.messages[0]?.facts.bound === 'part'
   const made = runAtOnce(make(0, { ...edit, isUnbound }))

@@ -8,12 +8,12 @@ import {
   type Compaction,
 } from '../../src/compaction/compaction.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder } from '../support/compacted.ts'
-import { policyOf, historyOf } from '../support/subject.ts'
+import { profileOf, historyOf } from '../support/subject.ts'
 import { assistant, prose, round, rounds, send, sendGrowing, system, user } from './sending.ts'
 import { forAll, propertyRuns } from '../support/property-runs.ts'
 
@@ -40,8 +40,8 @@ test('a message that was clipped in the open round keeps the same bytes until it
   const begun = [task, ...rounds('a', 3, 200), ...round('huge', 'ok', 'write_file', written)]
   const cut = send(begun, { budgetTokens: 3000 })
   const known = { newest: cut.compaction, seenUntil: begun.length }
-  const policy = policyOf({ clear: { enabled: false } })
-  const later = sendGrowing([...begun, ...rounds('b', 100, 200)], { budgetTokens: 14_000, policy, ...known })
+  const profile = profileOf({ clear: { enabled: false } })
+  const later = sendGrowing([...begun, ...rounds('b', 100, 200)], { budgetTokens: 14_000, profile, ...known })
   const clipped = [cut, ...later].map(({ texts }) => texts.find((text) => text.includes('[clipped: ')))
   const folded = clipped.indexOf(undefined)
   expect(folded).toBeGreaterThan(10)
@@ -120,7 +120,8 @@ describe('a compaction on record', () => {
     ['a broken point', { ...compaction, point: 1.5 }],
     ['a point that is text', { ...compaction, point: '40' }],
     ['no reach', { ...compaction, reach: null }],
-    ['half a reach', { ...compaction, reach: { render: 1, preview: 1 } }],
+    ['a reach of what is no pass', { ...compaction, reach: { ...compaction.reach, none: 1 } }],
+    ['a reach that is no index', { ...compaction, reach: { render: 'all' } }],
     ['no fold', { ...compaction, fold: undefined }],
     ['kept messages that are no list', { ...compaction, fold: { ...folded, kept: 3 } }],
     ['a kept message that is none', { ...compaction, fold: { ...folded, kept: ['3'] } }],
@@ -150,16 +151,16 @@ describe('a compaction on record', () => {
 })
 
 const policies = fc.constantFrom(
-  policyOf({ render: { at: 0.3 }, preview: { at: 0.3, threshold_tokens: 100 } }),
-  policyOf({ clear: { keep_results: 1 } }),
-  policyOf({ keep: { task: false }, limit: { turns: 3 } }),
+  profileOf({ render: { at: 0.3 }, preview: { at: 0.3, threshold_tokens: 100 } }),
+  profileOf({ clear: { keep_results: 1 } }),
+  profileOf({ keep: { task: false }, limit: { turns: 3 } }),
 )
 
 /** The texts of the messages before `point` that stand in the view of a compaction, by their index. */
-function textsBefore(messages: readonly object[], policy: Policy, compaction: Compaction, point: number) {
+function textsBefore(messages: readonly object[], profile: Profile, compaction: Compaction, point: number) {
   const history = historyOf(messages)
   const cache = createMadeCache({ bytesMax: 10_000_000 })
-  const view = runAtOnce(viewUnder(history, cache, { policy, compaction, strict: false }))
+  const view = runAtOnce(viewUnder(history, cache, { profile, compaction, strict: false }))
   const texts = new Map<number, string>()
   for (const { index, item } of view.messages) {
     if (index === null || index >= point) continue
@@ -172,9 +173,9 @@ function textsBefore(messages: readonly object[], policy: Policy, compaction: Co
 test('what lies before the point is treated as it was, whatever follows there now, and nothing behind it is', () => {
   let followed = 0
   const budget = fc.integer({ min: 1_500, max: 9_000 })
-  forAll(40, conversation, policies, budget, (messages, policy, budgetTokens) => {
+  forAll(40, conversation, policies, budget, (messages, profile, budgetTokens) => {
     const history = historyOf(messages)
-    const { compaction } = compactedUnder(history, { policy, budgetTokens, forced: true })
+    const { compaction } = compactedUnder(history, { profile, budgetTokens, forced: true })
     fc.pre(compaction !== null)
     const { systemCount, requestPoints } = history.structure
     for (const point of requestPoints) {
@@ -186,10 +187,10 @@ test('what lies before the point is treated as it was, whatever follows there no
       expect(compactionUpTo(within, point)).toBe(within)
       expect(readCompaction(writeCompaction(within, systemCount), systemCount)).toEqual(within)
       const otherwise = [...messages.slice(0, point), assistant('Otherwise.'), user('Go on, please.')]
-      const before = textsBefore(messages, policy, compaction, point)
-      expect(textsBefore(otherwise, policy, within, point)).toEqual(before)
+      const before = textsBefore(messages, profile, compaction, point)
+      expect(textsBefore(otherwise, profile, within, point)).toEqual(before)
       // Without what follows the treatment is the same: it rests on nothing there.
-      expect(textsBefore(messages.slice(0, point), policy, within, point)).toEqual(before)
+      expect(textsBefore(messages.slice(0, point), profile, within, point)).toEqual(before)
     }
   })
   // What is never tried is not shown.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf } from '../support/subject.ts'
+import { profileOf } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 import { assistant, prose, rawOf, rounds, send, sendGrowing, user } from './sending.ts'
 
@@ -13,7 +13,7 @@ const talk = (count: number, tokens: number): object[] => [
 
 /** The points of the compactions that a conversation makes as it grows, request by request. */
 const compactionEnds = (conversation: readonly object[], budgetTokens: number, profile: object): number[] =>
-  sendGrowing(conversation, { budgetTokens, policy: policyOf(profile) }).flatMap(
+  sendGrowing(conversation, { budgetTokens, profile: profileOf(profile) }).flatMap(
     ({ isCompacted, compaction }) => (isCompacted && compaction !== null ? [compaction.point] : []),
   )
 
@@ -29,8 +29,8 @@ describe('a compaction begins', () => {
 
   test('never by itself where the trigger is off', () => {
     const conversation = [task, ...rounds('a', 60, 300)]
-    const policy = policyOf({ trigger: 'off' })
-    const { compaction, texts } = send(conversation, { budgetTokens: 3000, policy })
+    const profile = profileOf({ trigger: 'off' })
+    const { compaction, texts } = send(conversation, { budgetTokens: 3000, profile })
     expect(compaction).toBeNull()
     expect(texts).toEqual(rawOf(conversation))
     // Nor by a count: what overflows is recovered, and nothing else changes.
@@ -40,7 +40,7 @@ describe('a compaction begins', () => {
 
   test.each([0.75, 'off'])('when it is demanded, whatever the pressure, with a trigger of %s', (trigger) => {
     const conversation = [task, ...rounds('a', 12, 100)]
-    const options = { budgetTokens: 100_000, policy: policyOf({ trigger }) }
+    const options = { budgetTokens: 100_000, profile: profileOf({ trigger }) }
     const before = send(conversation, options)
     expect(before.compaction).toBeNull()
     const { compaction, tokens } = send(conversation, { ...options, forced: true })
@@ -83,8 +83,8 @@ test('min_growth_tokens lets a conversation grow before the next compaction, and
   // A round of 200 tokens weighs some 220: 2,000 tokens are nine rounds or more.
   expect(leastGap({})).toBeLessThan(16)
   expect(leastGap({ min_growth_tokens: 2000 })).toBeGreaterThanOrEqual(18)
-  const policy = policyOf({ min_growth_tokens: 1_000_000 })
-  const { compaction, tokens } = send(conversation, { budgetTokens: 6000, policy })
+  const profile = profileOf({ min_growth_tokens: 1_000_000 })
+  const { compaction, tokens } = send(conversation, { budgetTokens: 6000, profile })
   expect(compaction).not.toBeNull()
   expect(tokens).toBeLessThanOrEqual(6000)
 })

@@ -5,13 +5,13 @@ import { atFirstSight, compact } from '../support/compacted.ts'
 import { lostMessages } from '../../src/compaction/view/view.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import { renderTerminal } from '../../src/compaction/terminal/render.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { READ_BYTES_MAX } from '../../src/json/unread.ts'
 import { answerRecall } from '../../src/recall/answer-recall.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { metered, type Metered, UNITS_MAX } from '../support/at-once.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { propertyRuns } from '../support/property-runs.ts'
 import { times } from '../support/times.ts'
 import { assistant, resultOf, user } from './sending.ts'
@@ -64,19 +64,19 @@ const places: Readonly<Record<string, (text: string) => readonly (object | undef
   'a refusal': (text) => [first, { role: 'assistant', content: null, refusal: text }, ...small],
 }
 
-const policy = policyOf({ recall: { enabled: true } })
+const profile = profileOf({ recall: { enabled: true } })
 
-function compacted({ history, drive }: Metered, under: Policy, budgetTokens: number) {
+function compacted({ history, drive }: Metered, under: Profile, budgetTokens: number) {
   const cache = createMadeCache({ bytesMax: 8_000_000 })
   const now = { ...atFirstSight({ budgetTokens, aroundTokens: 0 }), strict: false, forced: true }
-  const options = { ...now, policy: under, newest: null, prepared: null }
+  const options = { ...now, profile: under, newest: null, prepared: null }
   return { cache, ...drive(compact(history, cache, options)) }
 }
 
 /** The most that all which is done with a conversation does between two pauses. */
 function mostUnitsOf(measured: Metered): Record<string, number> {
   const { history, drive } = measured
-  const { cache, result: made, mostUnits } = compacted(measured, policy, 40_000)
+  const { cache, result: made, mostUnits } = compacted(measured, profile, 40_000)
   const { compaction } = made
   const recalled = ['{}', '{"messages":"#1-#40"}', '{"search":"file-12345.ts \\"x\\" loading"}'].map(
     (query) => drive(answerRecall({ history, compacted: made }, query, 8_000)).mostUnits,
@@ -90,7 +90,7 @@ function mostUnitsOf(measured: Metered): Record<string, number> {
 }
 
 function* archived(history: History, compaction: Compaction, cache: MadeCache) {
-  const lost = yield* lostMessages(history, policy, cache, compaction)
+  const lost = yield* lostMessages(history, profile, cache, compaction)
   const entry = { history, compaction, lost, keys: [], time: '2026-01-01T00:00:00.000Z', holdings: [] }
   yield* writeCompactionEntry(entry, () => {})
 }
@@ -121,7 +121,7 @@ describe('a text as long as is read of one message holds nobody up', () => {
   )
 })
 
-function viewOf(messages: readonly object[], under: Policy = policy): string[] {
+function viewOf(messages: readonly object[], under: Profile = profile): string[] {
   const history = historyOf(messages)
   return viewTexts(history, compacted(metered(history), under, 20_000).result.view)
 }
@@ -145,7 +145,7 @@ describe('a message longer than what is read of one', () => {
     const image = { type: 'image_url', image_url: { url } }
     const content = [{ type: 'text', text: 'look at this '.repeat(30_000) }, image]
     const result = { ...resultOf('c1', ''), content }
-    const under = policyOf({ clear: { keep_results: 40 } })
+    const under = profileOf({ clear: { keep_results: 40 } })
     const shown = viewOf([user('begin'), calling('{}'), result, ...small], under)
     expect(shown.filter((each) => each.includes('image_url') && !each.includes(url))).toEqual([])
   })

@@ -7,15 +7,15 @@ import type { History } from '../../src/compaction/history/history.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { atFirstSight } from '../support/compacted.ts'
-import { policyOf, historyOf } from '../support/subject.ts'
+import { profileOf, historyOf } from '../support/subject.ts'
 import { assistant, round, rounds, system, user } from './sending.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
-function compacted(history: History, budgetTokens: number, policy = policyOf(), strict = false): Compacted {
+function compacted(history: History, budgetTokens: number, profile = profileOf(), strict = false): Compacted {
   const room = { budgetTokens, aroundTokens: 3 + (history.sizes[0] ?? 0) }
   const numbers = { ...atFirstSight(room), forced: false, prepared: null }
-  return runAtOnce(compact(history, cache, { policy, newest: null, strict, ...numbers }))
+  return runAtOnce(compact(history, cache, { profile, newest: null, strict, ...numbers }))
 }
 
 /** An outline in short: runs of what became of the client's messages, summaries with what they stand for. */
@@ -37,7 +37,7 @@ const conversation = [
   user('The latest.'),
   ...rounds('b', 20, 300),
 ]
-const folding = policyOf({ clear: { enabled: false } })
+const folding = profileOf({ clear: { enabled: false } })
 
 describe('the outline of a folded conversation', () => {
   const history = historyOf(conversation)

@@ -1,12 +1,12 @@
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { compactedUnder, PRIMING_TOKENS, type CompactedOptions } from '../support/compacted.ts'
 import { growing } from '../support/conversations.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 
-export type SendOptions = Omit<CompactedOptions, 'policy'> & { readonly policy?: Policy }
+export type SendOptions = Omit<CompactedOptions, 'profile'> & { readonly profile?: Profile }
 
 /** A message of a view, parsed. */
 export type SentMessage = {
@@ -20,7 +20,10 @@ export type Sent = ReturnType<typeof send>
 /** What is sent for one request: its messages as the upstream receives them, and their contents where they are texts. */
 export function send(conversation: readonly object[] | History, options: SendOptions) {
   const history = 'messages' in conversation ? conversation : historyOf(conversation)
-  const { compaction, view } = compactedUnder(history, { ...options, policy: options.policy ?? policyOf() })
+  const { compaction, view } = compactedUnder(history, {
+    ...options,
+    profile: options.profile ?? profileOf(),
+  })
   const texts = viewTexts(history, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   const contents = messages.map(({ content }) => (typeof content === 'string' ? content : ''))

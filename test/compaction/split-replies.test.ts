@@ -9,7 +9,7 @@ import { type UserMessage, userMessages } from '../../src/compaction/recap/user/
 import { fitting } from '../../src/pipeline/records/records.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'
-import { policyOf, type Split, splitReplies, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, type Split, splitReplies, historyOf, viewTexts } from '../support/subject.ts'
 import { resultOf, user } from './sending.ts'
 import { times } from '../support/times.ts'
 
@@ -73,7 +73,7 @@ function placed(compaction: Compaction | null, { placeOf }: Split): Compaction |
     point: at(compaction.point),
     task: at(compaction.task),
     latestUser: at(compaction.latestUser),
-    reach: { render: at(reach.render), preview: at(reach.preview), clear: at(reach.clear) },
+    reach: Object.fromEntries(Object.entries(reach).map(([pass, index]) => [pass, at(index)])),
     clips: compaction.clips.map((clip) => ({ ...clip, index: at(clip.index) })),
     fold: fold && {
       ...fold,
@@ -105,16 +105,16 @@ describe('a history whose replies stand in pieces', () => {
       const whole = historyOf(history)
       const split = splitReplies(history)
       let compactions = 0
-      for (const profile of [
+      for (const settings of [
         {},
         { target: 0.05, keep: { recent_messages: 9 } },
         { limit: { turns: 2 } },
         { clear: { keep_results: 1 } },
       ]) {
-        const policy = policyOf(profile)
+        const profile = profileOf(settings)
         for (const budgetTokens of budgets) {
           for (const strict of [false, true]) {
-            const options = { policy, budgetTokens, strict, seenUntil: 1 }
+            const options = { profile, budgetTokens, strict, seenUntil: 1 }
             const expected = compactedUnder(whole, options)
             const found = compactedUnder(split.history, options)
             expect(found.compaction).toEqual(placed(expected.compaction, split))
@@ -140,14 +140,14 @@ describe('a history whose replies stand in pieces', () => {
       ...(turn === 10 ? [] : [reply('That was it.', 'Done.', `Part ${turn} is done.`)]),
     ])
     const history = [...turns, user('Do more.')]
-    const policy = policyOf({
+    const profile = profileOf({
       limit: { turns: 50 },
       keep: { recent_messages: 2 },
       clear: { enabled: false },
     })
     const split = splitReplies(history)
     for (const strict of [false, true]) {
-      const options = { policy, budgetTokens: 11_000, strict, seenUntil: 1 }
+      const options = { profile, budgetTokens: 11_000, strict, seenUntil: 1 }
       const expected = compactedUnder(historyOf(history), options)
       const found = compactedUnder(split.history, options)
       expect(found.compaction?.fold?.kept.length).toBeGreaterThan(2)
@@ -158,8 +158,8 @@ describe('a history whose replies stand in pieces', () => {
 
   test('is told like one of whole messages', () => {
     // With room for all of it: what a piece weighs beside the others of its reply is no more than an estimate.
-    const policy = policyOf({ clear: { enabled: false }, recap: { max_tokens: 4_000 } })
-    const options = { policy, budgetTokens: 6_000 }
+    const profile = profileOf({ clear: { enabled: false }, recap: { max_tokens: 4_000 } })
+    const options = { profile, budgetTokens: 6_000 }
     const { history: subject } = splitReplies(chat)
     const expected = recapsOf(historyOf(chat), compactedUnder(historyOf(chat), options))
     expect(expected).not.toEqual([])

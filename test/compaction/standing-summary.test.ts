@@ -5,13 +5,13 @@ import { readCompaction, writeCompaction, type Compaction } from '../../src/comp
 import { summaryNote, withoutFile } from '../../src/compaction/standing-summary.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { rounds, send, system, user, type SentMessage } from './sending.ts'
 
 const history = historyOf([system('You repair programs.'), user('The task.'), ...rounds('a', 20, 200)])
 const { systemCount } = history.structure
-const policy = policyOf()
-const made = send(history, { budgetTokens: 2500, policy }).compaction
+const profile = profileOf()
+const made = send(history, { budgetTokens: 2500, profile }).compaction
 if (made === null || made.fold === null) throw new Error('nothing was folded')
 const base = { ...made, fold: made.fold }
 const range = { start: 2, end: base.fold.frontier, except: [] }
@@ -28,7 +28,7 @@ const compactionWith = (note: string): Compaction => ({
 /** The summary as it is sent, and what the view weighs. */
 function sentUnder(compaction: Compaction) {
   const cache = createMadeCache({ bytesMax: 1_000_000 })
-  const view = runAtOnce(viewUnder(history, cache, { policy, compaction, strict: false }))
+  const view = runAtOnce(viewUnder(history, cache, { profile, compaction, strict: false }))
   const texts = viewTexts(history, view)
   const messages = texts.map((text): SentMessage => JSON.parse(text))
   const found = messages.find(({ content }) => String(content).startsWith('<conversation-summary>'))

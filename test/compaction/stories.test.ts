@@ -4,7 +4,7 @@ import { FOLD_VERSION, type Compaction } from '../../src/compaction/compaction.t
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { ruleBreaks } from '../support/strict-upstream/message-rules.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { assistant, calling, resultOf, round, send, sendGrowing, system, user } from './sending.ts'
 
 const task = user('Go.')
@@ -39,9 +39,9 @@ test('a name that stands again in a result that was cleared is in the recap all 
       ? 'deployed deploy-7f3a91c2-staging '.repeat(9)
       : 'nothing new here '.repeat(18),
   )
-  const policy = policyOf({ clear: { keep_results: 2 } })
+  const profile = profileOf({ clear: { keep_results: 2 } })
   for (const budgetTokens of [3_000, 4_000, 6_000])
-    expect(send([task, ...rounds], { budgetTokens, policy }).texts.join('\n')).toContain('7f3a91c2')
+    expect(send([task, ...rounds], { budgetTokens, profile }).texts.join('\n')).toContain('7f3a91c2')
 })
 
 // Each further try shrank the conversation again, down to nothing.
@@ -101,7 +101,7 @@ test('a view is never empty, however little room is left', () => {
   ] as const) {
     const room = { budgetTokens, aroundTokens: 3 }
     const options: Parameters<typeof tighten>[2] = {
-      policy: policyOf(),
+      profile: profileOf(),
       previous,
       room,
       keepRecent: 0,
@@ -126,7 +126,7 @@ test('a result that comes late changes nothing of what was sent before it', () =
     resultOf('of no call', long),
     user('Go on.'),
   ]
-  const policy = policyOf({ clear: { except_tools: ['search'] } })
+  const profile = profileOf({ clear: { except_tools: ['search'] } })
   const newest: Compaction = {
     version: FOLD_VERSION,
     reason: 'forced',
@@ -139,10 +139,10 @@ test('a result that comes late changes nothing of what was sent before it', () =
     cleared: [],
     thoughts: [],
   }
-  const sent = send(before, { policy, budgetTokens: 8000, newest })
+  const sent = send(before, { profile, budgetTokens: 8000, newest })
   expect(sent.texts[4]).toContain('[cleared: tool result')
   const then = send([...before, user('Now.'), resultOf('list', 'late')], {
-    policy,
+    profile,
     budgetTokens: 8000,
     newest: sent.compaction,
   })

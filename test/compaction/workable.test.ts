@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf } from '../support/subject.ts'
+import { profileOf } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 import {
   assistant,
@@ -26,11 +26,11 @@ const defaults = {
 }
 
 const growIn = (budgetTokens: number, conversation: readonly object[], profile: object = {}) =>
-  sendGrowing(conversation, { budgetTokens, policy: policyOf({ ...defaults, ...profile }) })
+  sendGrowing(conversation, { budgetTokens, profile: profileOf({ ...defaults, ...profile }) })
 
 /** What is sent within this budget, and is no larger. */
 function sendIn(budgetTokens: number, conversation: readonly object[], profile: object = {}): Sent {
-  const sent = send(conversation, { budgetTokens, policy: policyOf({ ...defaults, ...profile }) })
+  const sent = send(conversation, { budgetTokens, profile: profileOf({ ...defaults, ...profile }) })
   expect(sent.tokens).toBeLessThanOrEqual(budgetTokens)
   return sent
 }
@@ -104,7 +104,7 @@ describe('one message larger than the room', () => {
   const conversation = [...begun, assistant('Ready.'), user(prose('pasted', 5000))]
 
   test('goes on whole where a user wrote it: the upstream says that it is too large', () => {
-    const { contents } = send(conversation, { budgetTokens: 4000, policy: policyOf(defaults) })
+    const { contents } = send(conversation, { budgetTokens: 4000, profile: profileOf(defaults) })
     expect([contents[0], contents.at(-1)]).toEqual(['The task.', prose('pasted', 5000)])
   })
 
@@ -175,7 +175,7 @@ test('a task above its share is cut no further than the view needs', () => {
 
 // Story: compacted because it was asked for, at a tenth of the window, a task lost half of its words.
 test('a compaction that was asked for cuts no pinned message while all of it fits', () => {
-  const options = { budgetTokens: 100_000, policy: policyOf(defaults), forced: true }
+  const options = { budgetTokens: 100_000, profile: profileOf(defaults), forced: true }
   expect(send([longTask, ...rounds('c', 10, 600)], options).contents[0]).toBe(longTask.content)
   const requests = growIn(20_000, [longTask, ...rounds('c', 20, 300)], { every: { tool_calls: 5 } })
   expect(requests.filter(({ isCompacted }) => isCompacted).length).toBeGreaterThan(2)

@@ -12,25 +12,26 @@ import {
   shapes,
 } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy, Room } from '../../src/compaction/policy.ts'
+import type { Room } from '../../src/compaction/room.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll, weighed } from '../support/property-runs.ts'
 
 type Sent = { readonly texts: readonly string[]; readonly compacted: Compacted; readonly around: number }
 
 function send(
   messages: readonly object[],
-  policy: Policy,
+  profile: Profile,
   budgetTokens: number,
   newest: Compaction | null,
   strict = false,
 ): Sent {
   const history = historyOf(messages)
-  const compacted = compactedUnder(history, { policy, budgetTokens, newest, strict })
+  const compacted = compactedUnder(history, { profile, budgetTokens, newest, strict })
   return { texts: viewTexts(history, compacted.view), compacted, around: PRIMING_TOKENS }
 }
 
@@ -44,8 +45,8 @@ const limited = fc
     keep: fc.record({ recent_messages: fc.integer({ min: 0, max: 12 }), task: fc.boolean() }),
     recall: fc.record({ enabled: fc.boolean() }),
   })
-  .map(policyOf)
-const plain = fc.boolean().map((enabled) => policyOf({ recall: { enabled } }))
+  .map(profileOf)
+const plain = fc.boolean().map((enabled) => profileOf({ recall: { enabled } }))
 const policies = fc.oneof(weighed(1, plain), limited)
 
 describe('a view', () => {
@@ -57,10 +58,10 @@ describe('a view', () => {
       policies,
       fc.boolean(),
       fc.nat(3),
-      (messages, budgetTokens, policy, strict, more) => {
-        const sent = send(messages, policy, budgetTokens, null, strict)
+      (messages, budgetTokens, profile, strict, more) => {
+        const sent = send(messages, profile, budgetTokens, null, strict)
         const { texts, compacted, around } = sent
-        if (fixedTokens(messages, policy) <= budgetTokens) {
+        if (fixedTokens(messages, profile) <= budgetTokens) {
           expect(sentTokens(sent), 'within the budget').toBeLessThanOrEqual(budgetTokens)
           expect(sentTokens(sent), 'as it is said').toBeLessThanOrEqual(compacted.view.tokens + around)
         }
@@ -85,13 +86,13 @@ describe('a view', () => {
   })
 
   test('grows only at its end between two compactions (P5), and is the same without the records (P6)', () => {
-    forAll(80, conversation, budget, policies, (messages, budgetTokens, policy) => {
+    forAll(80, conversation, budget, policies, (messages, budgetTokens, profile) => {
       let newest: Compaction | null = null
       let before: readonly string[] = []
       for (const point of historyOf(messages).structure.requestPoints) {
         const prefix = messages.slice(0, point)
-        const warm = send(prefix, policy, budgetTokens, newest)
-        const cold = send(prefix, policy, budgetTokens, null)
+        const warm = send(prefix, profile, budgetTokens, newest)
+        const cold = send(prefix, profile, budgetTokens, null)
         expect(cold.texts).toEqual(warm.texts)
         const { compaction } = warm.compacted
         if (JSON.stringify(compaction) === JSON.stringify(newest)) {
@@ -105,7 +106,7 @@ describe('a view', () => {
 
   test('is the conversation itself while nothing presses', () => {
     forAll(100, conversation, (messages) => {
-      const { texts, compacted } = send(messages, policyOf(), 10_000_000, null)
+      const { texts, compacted } = send(messages, profileOf(), 10_000_000, null)
       expect(compacted.compaction).toBeNull()
       expect(texts).toEqual(messages.map((message) => JSON.stringify(message)))
     })
@@ -113,21 +114,21 @@ describe('a view', () => {
 })
 
 test('tightening after an overflow never makes a view larger, and its smallest form fits what it can', () => {
-  forAll(100, conversation, budget, policies, fc.boolean(), (messages, budgetTokens, policy, smallest) => {
+  forAll(100, conversation, budget, policies, fc.boolean(), (messages, budgetTokens, profile, smallest) => {
     const history = historyOf(messages)
     const system = history.sizes.slice(0, history.structure.systemCount).reduce((sum, size) => sum + size, 0)
     const room: Room = { budgetTokens, aroundTokens: system + 3 }
     const cache = createMadeCache({ bytesMax: 10_000_000 })
     const roomy = atFirstSight({ ...room, budgetTokens: 1_000_000 })
-    const now = { policy, newest: null, ...roomy, strict: false, forced: false, prepared: null }
+    const now = { profile, newest: null, ...roomy, strict: false, forced: false, prepared: null }
     const refused = runAtOnce(compact(history, cache, now))
     const previous = refused.compaction
-    const options = { policy, previous, room, keepRecent: 4, smallest, strict: false }
+    const options = { profile, previous, room, keepRecent: 4, smallest, strict: false }
     const tightened = runAtOnce(tighten(history, cache, options))
     if (tightened === null) return
     // Plans weigh recaps by their caps: where one stood before, it may have stayed below its own.
     if (refused.compaction === null) expect(tightened.view.tokens).toBeLessThanOrEqual(refused.view.tokens)
-    if (fixedTokens(messages, policy) <= budgetTokens) {
+    if (fixedTokens(messages, profile) <= budgetTokens) {
       const sent = { texts: viewTexts(history, tightened.view), compacted: tightened, around: 3 }
       expect(sentTokens(sent)).toBeLessThanOrEqual(budgetTokens)
     }

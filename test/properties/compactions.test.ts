@@ -2,18 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy, Room } from '../../src/compaction/policy.ts'
+import type { Room } from '../../src/compaction/room.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll } from '../support/property-runs.ts'
 
 /** Also with a limit of length, by which compactions fall whatever the numbers are. */
 const policies = fc.constantFrom(
-  policyOf(),
-  policyOf({ limit: { turns: 3 }, keep: { recent_messages: 3 } }),
-  policyOf({ limit: { messages: 16 }, keep: { recent_messages: 3 } }),
+  profileOf(),
+  profileOf({ limit: { turns: 3 }, keep: { recent_messages: 3 } }),
+  profileOf({ limit: { messages: 16 }, keep: { recent_messages: 3 } }),
 )
 
 type Known = { readonly newest: Compaction | null; readonly seenUntil: number | null }
@@ -21,11 +22,11 @@ type Known = { readonly newest: Compaction | null; readonly seenUntil: number | 
 const unknown: Known = { newest: null, seenUntil: null }
 
 /** One request: the view and the compaction in this room, by what is on record. */
-function send(messages: readonly object[], policy: Policy, known: Known, room: Room, differenceTokens = 0) {
+function send(messages: readonly object[], profile: Profile, known: Known, room: Room, differenceTokens = 0) {
   const history = historyOf(messages)
   const cache = createMadeCache({ bytesMax: 10_000_000 })
   const now = { room, differenceTokens, sharedUntil: null, strict: false, forced: false, prepared: null }
-  const { compaction, view } = runAtOnce(compact(history, cache, { policy, ...known, ...now }))
+  const { compaction, view } = runAtOnce(compact(history, cache, { profile, ...known, ...now }))
   return { compaction, texts: viewTexts(history, view) }
 }
 
@@ -42,7 +43,7 @@ const days = fc.record({
 
 describe('compactions', () => {
   test('that were made stay, whatever today’s window, calibration and tools are', () => {
-    forAll(60, conversation, policies, days, (messages, policy, day) => {
+    forAll(60, conversation, policies, days, (messages, profile, day) => {
       const usual = roomOf(day.budgetTokens, 40)
       const later = roomOf(Math.floor(day.budgetTokens * day.share), 40 + day.moreTools)
       const points = historyOf(messages).structure.requestPoints
@@ -52,7 +53,7 @@ describe('compactions', () => {
         const isLater = position >= points.length / 2
         const room = isLater ? later : usual
         const prefix = messages.slice(0, point)
-        const { compaction, texts } = send(prefix, policy, known, room, isLater ? day.differenceTokens : 0)
+        const { compaction, texts } = send(prefix, profile, known, room, isLater ? day.differenceTokens : 0)
         const { newest } = known
         const isFurther = compaction !== null && compaction.point > (newest?.point ?? -1)
         if (isFurther)
@@ -68,13 +69,13 @@ describe('compactions', () => {
   })
 
   test('are added for the request that is made now, and for none that was seen before', () => {
-    forAll(60, conversation, policies, days, (messages, policy, day) => {
+    forAll(60, conversation, policies, days, (messages, profile, day) => {
       const points = historyOf(messages).structure.requestPoints
       const seenUntil = points.at(-2) ?? null
       fc.pre(seenUntil !== null)
       // It was seen before in a window that held it whole: that its past would not fit today moves nothing.
       const room = roomOf(day.budgetTokens, 40)
-      const { compaction } = send(messages, policy, { newest: null, seenUntil }, room)
+      const { compaction } = send(messages, profile, { newest: null, seenUntil }, room)
       expect(compaction === null || compaction.point === messages.length).toBe(true)
     })
   })
@@ -83,18 +84,18 @@ describe('compactions', () => {
     forAll(60, conversation, days, (messages, day) => {
       const history = historyOf(messages)
       const { systemCount } = history.structure
-      const policy = policyOf({ trigger: 1 })
+      const profile = profileOf({ trigger: 1 })
       const ownTokens = 40 + history.sizes.slice(systemCount).reduce((sum, size) => sum + size, 0)
       const seenUntil = messages.length
       const exact = roomOf(ownTokens + day.differenceTokens, 40)
       fc.pre(exact.budgetTokens > 40)
-      const fitting = send(messages, policy, { newest: null, seenUntil }, exact, day.differenceTokens)
+      const fitting = send(messages, profile, { newest: null, seenUntil }, exact, day.differenceTokens)
       expect(fitting.compaction).toBeNull()
     })
   })
 
   test('do not move with a system prompt that changes at every request', () => {
-    forAll(60, conversation, policies, days, (messages, policy, { budgetTokens }) => {
+    forAll(60, conversation, policies, days, (messages, profile, { budgetTokens }) => {
       const room = roomOf(budgetTokens, 60)
       const conversing = messages.filter((message) => !('role' in message) || message.role !== 'system')
       fc.pre(conversing.length > 0)
@@ -103,8 +104,8 @@ describe('compactions', () => {
         const prefix = conversing.slice(0, point)
         const clock = { role: 'system', content: `It is ${point} o'clock.` }
         const noon = { role: 'system', content: 'It is noon.' }
-        const dated = send([clock, ...prefix], policy, known, room)
-        const plain = send([noon, ...prefix], policy, known, room)
+        const dated = send([clock, ...prefix], profile, known, room)
+        const plain = send([noon, ...prefix], profile, known, room)
         expect(dated.compaction).toEqual(plain.compaction)
         expect(dated.texts.slice(1)).toEqual(plain.texts.slice(1))
         known = { newest: dated.compaction, seenUntil: point }

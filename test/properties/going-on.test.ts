@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { type AheadOptions, foldAhead } from '../../src/compaction/ahead.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
 import type { PreparedFold } from '../../src/compaction/compaction.ts'
-import type { Room } from '../../src/compaction/policy.ts'
+import type { Room } from '../../src/compaction/room.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import { runAtOnce } from '../../src/json/source.ts'
@@ -175,7 +175,7 @@ function processWith(goesOn: boolean, newCache: () => MadeCache) {
       foldFor: async ({ compaction, previous }: Advanced) =>
         turn.isSummarised && compaction !== null
           ? summarised(history, cache, {
-              policy: profile,
+              profile: profile,
               compaction: previous,
               room,
               strict,

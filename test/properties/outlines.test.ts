@@ -5,20 +5,20 @@ import type { Compacted } from '../../src/compaction/compact.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
 import { compact } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import { outlineOf, passRanges, type MessageTreatment } from '../../src/compaction/outline.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
 import { atFirstSight } from '../support/compacted.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 
 const RUNS = 150
 
 type Run = {
   readonly messages: readonly object[]
-  readonly policy: Policy
+  readonly profile: Profile
   readonly budgetTokens: number
   readonly strict: boolean
   /** Which part of what is folded a summary stands for; 0: none. */
@@ -34,22 +34,22 @@ const passes = fc.constantFrom(
 )
 const runs: fc.Arbitrary<Run> = fc.record({
   messages: conversation,
-  policy: fc
+  profile: fc
     .tuple(passes, fc.record({ recent_messages: fc.integer({ min: 0, max: 12 }), task: fc.boolean() }))
-    .map(([profile, keep]) => policyOf({ ...profile, keep })),
+    .map(([profile, keep]) => profileOf({ ...profile, keep })),
   budgetTokens: fc.oneof(fc.integer({ min: 40, max: 900 }), fc.integer({ min: 700, max: 20_000 })),
   strict: fc.boolean(),
   summarised: fc.constantFrom(0, 0.3, 1),
 })
 
 /** A conversation as it is sent, a summary by a model in place of a recap where one is wanted. */
-function compacted(history: History, { policy, budgetTokens, strict, summarised }: Run): Compacted {
+function compacted(history: History, { profile, budgetTokens, strict, summarised }: Run): Compacted {
   const cache = createMadeCache({ bytesMax: 10_000_000 })
   const { systemCount } = history.structure
   const system = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: system + 3 }
   const numbers = { ...atFirstSight(room), forced: false, prepared: null }
-  const made = runAtOnce(compact(history, cache, { policy, newest: null, strict, ...numbers }))
+  const made = runAtOnce(compact(history, cache, { profile, newest: null, strict, ...numbers }))
   const fold = made.compaction?.fold ?? null
   if (made.compaction === null || fold === null || summarised === 0) return made
   const end = systemCount + Math.ceil((fold.frontier - systemCount) * summarised)
@@ -57,7 +57,7 @@ function compacted(history: History, { policy, budgetTokens, strict, summarised 
   const written = { written: 'What was done: much.', systemTokensMax: 0, note: '' }
   const summaries = [standingSummary(history, range, written)]
   const compaction = { ...made.compaction, fold: { ...fold, summaries } }
-  return { compaction, view: runAtOnce(viewUnder(history, cache, { policy, strict, compaction })) }
+  return { compaction, view: runAtOnce(viewUnder(history, cache, { profile, strict, compaction })) }
 }
 
 type Promised = (outline: readonly MessageTreatment[], history: History, made: Compacted) => void

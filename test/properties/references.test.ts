@@ -8,7 +8,7 @@ import { violationsOf } from '../support/chat-completions.ts'
 import { compact } from '../support/compacted.ts'
 import { isBeginning } from '../support/is-beginning.ts'
 import { forAll } from '../support/property-runs.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { times } from '../support/times.ts'
 
 const REFERENCE = 'File unchanged since last read. Refer to that earlier result.'
@@ -56,14 +56,14 @@ const contentOf = (text: string): string => {
 const atNoPoint = { sharedUntil: null, strict: false, forced: false, prepared: null, differenceTokens: 0 }
 
 /** The conversation as its client grows it, each request by what the one before left on record. */
-function* grown(messages: readonly object[], policy: object, budgetTokens: number) {
+function* grown(messages: readonly object[], profile: object, budgetTokens: number) {
   let newest: Compaction | null = null
   let seenUntil: number | null = null
   for (const point of historyOf(messages).structure.requestPoints) {
     const history = historyOf(messages.slice(0, point))
     const made: Compacted = runAtOnce(
       compact(history, createMadeCache({ bytesMax: 10_000_000 }), {
-        policy: policyOf(policy),
+        profile: profileOf(profile),
         newest,
         seenUntil,
         room: { budgetTokens, aroundTokens: 50 },
@@ -91,13 +91,13 @@ const policies = fc.constantFrom(
 )
 
 test('and without records the same is sent: what refers to a message later weighs nothing before', () => {
-  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, policy, budgetTokens) => {
+  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, profile, budgetTokens) => {
     const messages = conversationOf(given)
-    const last = [...grown(messages, policy, budgetTokens)].at(-1)
+    const last = [...grown(messages, profile, budgetTokens)].at(-1)
     fc.pre(last !== undefined)
     const { view } = runAtOnce(
       compact(last.history, createMadeCache({ bytesMax: 10_000_000 }), {
-        policy: policyOf(policy),
+        profile: profileOf(profile),
         newest: null,
         seenUntil: null,
         room: { budgetTokens, aroundTokens: 50 },
@@ -109,11 +109,11 @@ test('and without records the same is sent: what refers to a message later weigh
 })
 
 test('references are resolved with what the client sent, once, and never in a request that fits', () => {
-  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, policy, budgetTokens) => {
+  forAll(200, steps, policies, fc.integer({ min: 1_200, max: 5_000 }), (given, profile, budgetTokens) => {
     const messages = conversationOf(given)
     const sent = messages.map((message) => ('content' in message ? String(message.content) : ''))
     let before: readonly string[] = []
-    for (const { history, view, texts, isNew } of grown(messages, policy, budgetTokens)) {
+    for (const { history, view, texts, isNew } of grown(messages, profile, budgetTokens)) {
       expect(view.tokens).toBeLessThanOrEqual(Math.max(budgetTokens - 50, 0) + 200)
       if (!isNew) expect(isBeginning(before, texts)).toBe(true)
       before = texts

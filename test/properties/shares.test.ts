@@ -9,7 +9,7 @@ import { countsOf } from '../../src/compaction/token-counts.ts'
 import type { ViewMessage } from '../../src/compaction/view/view.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
 import { compactedUnder, PRIMING_TOKENS } from '../support/compacted.ts'
-import { policyOf, historyOf, viewTexts } from '../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../support/subject.ts'
 import { forAll } from '../support/property-runs.ts'
 
 /** The latest user message is a part of its own only where it is not the newest message. */
@@ -66,7 +66,7 @@ describe('the shares of a room', () => {
   })
 })
 
-const policy = policyOf({
+const profile = profileOf({
   trigger: 1,
   target: 0.7,
   keep: { recent_messages: 4 },
@@ -93,7 +93,7 @@ function* makeRequests(messages: readonly object[], budgetTokens: number) {
   const cache = createMadeCache({ bytesMax: 10_000_000 })
   for (const point of historyOf(messages).structure.requestPoints) {
     const history = historyOf(messages.slice(0, point))
-    const compacted = compactedUnder(history, { policy, budgetTokens, newest, seenUntil, cache })
+    const compacted = compactedUnder(history, { profile, budgetTokens, newest, seenUntil, cache })
     yield { point, history, ...compacted, texts: viewTexts(history, compacted.view), before: newest }
     newest = compacted.compaction
     seenUntil = point
@@ -109,8 +109,8 @@ describe('in a view', () => {
         if (point <= systemCount || role === 'system' || role === 'developer') continue
         const systemTokens = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
         const roomTokens = budgetTokens - systemTokens - PRIMING_TOKENS
-        const pins = pinsAt(history, policy, point)
-        const counts = countsOf(history, policy, createMadeCache({ bytesMax: 1_000_000 }))
+        const pins = pinsAt(history, profile, point)
+        const counts = countsOf(history, profile, createMadeCache({ bytesMax: 1_000_000 }))
         const parts = partsAt(counts, pins, point, roomTokens)
         const last = view.messages.findLast(({ index }) => index === point - 1)
         // Frames, names and thoughts that cannot be cut may leave no room for a round of many calls.

@@ -6,7 +6,7 @@ import type { Compacted } from '../../src/compaction/compact.ts'
 import { atFirstSight, compact, fixedTokens, parsed, sentTokens, shapes } from '../support/compacted.ts'
 import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy, Room } from '../../src/compaction/policy.ts'
+import type { Room } from '../../src/compaction/room.ts'
 import {
   type Compaction,
   readCompaction,
@@ -18,17 +18,15 @@ import type { History } from '../../src/compaction/history/history.ts'
 import { violationsOf } from '../support/chat-completions.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { standingSummary } from '../support/at-once.ts'
-import { type Profile, profileSchema } from '../../src/profiles/schema.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import { conversation } from '../support/arbitrary-conversation.ts'
-import { historyOf, viewTexts } from '../support/subject.ts'
+import { historyOf, profileOf, viewTexts } from '../support/subject.ts'
 import { forAll, propertyRuns, weighed } from '../support/property-runs.ts'
 
 const RUNS = 50
 
-type SummaryPolicy = Policy & Pick<Profile, 'summary'>
-
-const policyWith = (recapsBeside: boolean, recentMessages: number, at: number): SummaryPolicy =>
-  profileSchema.parse({
+const policyWith = (recapsBeside: boolean, recentMessages: number, at: number): Profile =>
+  profileOf({
     trigger: 0.75,
     target: 0.5,
     keep: { recent_messages: recentMessages },
@@ -58,7 +56,7 @@ type Sent = {
 type Run = {
   readonly messages: readonly object[]
   readonly budgetTokens: number
-  readonly policy: SummaryPolicy
+  readonly profile: Profile
   readonly strict: boolean
   readonly texts: readonly (string | null)[]
 }
@@ -66,7 +64,7 @@ type Run = {
 const runs: fc.Arbitrary<Run> = fc.record({
   messages: conversation,
   budgetTokens: fc.integer({ min: 1500, max: 9000 }),
-  policy: fc
+  profile: fc
     .tuple(fc.boolean(), fc.integer({ min: 0, max: 6 }), fc.constantFrom(0.1, 0.4, 0.6))
     .map((given) => policyWith(...given)),
   strict: fc.boolean(),
@@ -74,7 +72,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
 })
 
 /** The requests that led to a conversation: what was asked for ahead of need is there when its compaction is due, or not. */
-function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): readonly Sent[] {
+function requestsOf({ messages, budgetTokens, profile, strict, texts }: Run): readonly Sent[] {
   const sent: Sent[] = []
   let newest: Compaction | null = null
   let asked: FoldAhead | null = null
@@ -85,7 +83,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
     const history = historyOf(prefix)
     const room = roomOf(history, budgetTokens)
     const view = (prepared: PreparedFold | null): Compacted =>
-      compacted(history, { policy, room, strict, newest, prepared })
+      compacted(history, { profile, room, strict, newest, prepared })
     let made = view(null)
     if (made.compaction !== newest && asked !== null) {
       const fold: FoldAhead = asked
@@ -109,7 +107,7 @@ function requestsOf({ messages, budgetTokens, policy, strict, texts }: Run): rea
     })
     if (made.compaction !== newest) asked = null
     newest = made.compaction
-    asked ??= runAtOnce(foldAhead(history, cache, { policy, compaction: newest, room, strict, due: null }))
+    asked ??= runAtOnce(foldAhead(history, cache, { profile, compaction: newest, room, strict, due: null }))
   }
   return sent
 }
@@ -122,7 +120,7 @@ function roomOf(history: History, budgetTokens: number): Room {
 function compacted(
   history: History,
   now: {
-    readonly policy: SummaryPolicy
+    readonly profile: Profile
     readonly room: Room
     readonly strict: boolean
     readonly newest: Compaction | null
@@ -137,8 +135,8 @@ function compacted(
 type Promised = (run: Run, request: Sent, before: Sent | undefined) => void
 
 const promises: Readonly<Record<string, Promised>> = {
-  'fits the budget whenever the fixed parts do (P7)': ({ policy, budgetTokens }, request) => {
-    if (fixedTokens(request.messages, policy) > budgetTokens) return
+  'fits the budget whenever the fixed parts do (P7)': ({ profile, budgetTokens }, request) => {
+    if (fixedTokens(request.messages, profile) > budgetTokens) return
     expect(sentTokens(request)).toBeLessThanOrEqual(budgetTokens)
     expect(sentTokens(request)).toBeLessThanOrEqual(request.compacted.view.tokens + request.around)
   },
@@ -173,7 +171,7 @@ const promises: Readonly<Record<string, Promised>> = {
 
   // A recap was once given 352.5 tokens, a share of an odd budget. The store reads no halves of tokens: after a restart
   // the compaction was not found, and another was made in its place.
-  'is the same wherever its compaction is on record (P6)': ({ policy, budgetTokens, strict }, request) => {
+  'is the same wherever its compaction is on record (P6)': ({ profile, budgetTokens, strict }, request) => {
     const { history, texts, compacted: made } = request
     const { compaction } = made
     if (compaction === null) return
@@ -193,12 +191,12 @@ const promises: Readonly<Record<string, Promised>> = {
     const room = roomOf(history, budgetTokens)
     // Beside a user message that exceeds the budget by itself no view fits, and each attempt folds what it still can.
     if (made.view.tokens + room.aroundTokens > budgetTokens) return
-    const again = compacted(history, { policy, room, strict, newest: recorded, prepared: null })
+    const again = compacted(history, { profile, room, strict, newest: recorded, prepared: null })
     expect(viewTexts(history, again.view)).toEqual(texts)
   },
 
   'stands for every folded message: exactly one summary or the recap, beside summaries all of them': (
-    { policy },
+    { profile },
     { history, compacted: { compaction } },
   ) => {
     const fold = compaction?.fold ?? null
@@ -212,7 +210,7 @@ const promises: Readonly<Record<string, Promised>> = {
       const summaries = all.filter((summary) => covers(summary, index)).length
       const recaps = parts.filter(({ recap }) => recap !== null && covers(recap, index)).length
       if (pinned.has(index)) expect([summaries, recaps]).toEqual([0, 0])
-      else if (policy.recap.beside_summaries && fold.recapsBeside)
+      else if (profile.recap.beside_summaries && fold.recapsBeside)
         expect([summaries <= 1, recaps]).toEqual([true, 1])
       else expect(summaries + recaps).toBe(1)
     }

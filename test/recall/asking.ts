@@ -6,17 +6,17 @@ import { answerRecall, type RecallSource } from '../../src/recall/answer-recall.
 import { anyCharacter } from '../support/any-character.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { readRecallPage } from '../support/recall-pages.ts'
-import { policyOf, historyOf } from '../support/subject.ts'
+import { profileOf, historyOf } from '../support/subject.ts'
 
 /** A conversation as the client sent it, and what a budget of so many tokens leaves of it. */
 export function held(
   conversation: readonly object[] | History,
   budgetTokens: number,
-  { profile = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
+  { profile: settings = {}, strict = false }: { readonly profile?: object; readonly strict?: boolean } = {},
 ): RecallSource & { readonly compacted: Compacted } {
   const history = 'messages' in conversation ? conversation : historyOf(conversation)
-  const policy = policyOf({ recall: { enabled: true }, ...profile })
-  const compacted = compactedUnder(history, { policy, budgetTokens, strict })
+  const profile = profileOf({ recall: { enabled: true }, ...settings })
+  const compacted = compactedUnder(history, { profile, budgetTokens, strict })
   return { history, compacted }
 }
 

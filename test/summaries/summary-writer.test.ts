@@ -9,7 +9,7 @@ import {
   type SummaryJob,
 } from '../../src/summaries/summary-writer.ts'
 import type { FailureReason } from '../../src/summaries/summary-record.ts'
-import type { SummaryResult } from '../../src/summaries/order.ts'
+import type { SummaryResult } from '../../src/summaries/summary-order.ts'
 import { longRun } from '../support/conversations.ts'
 import { eventually } from '../support/eventually.ts'
 import { putValue } from '../support/put-value.ts'

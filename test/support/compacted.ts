@@ -1,6 +1,7 @@
 import { compactionFor, type Compacted, type CompactOptions } from '../../src/compaction/compact.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
-import type { Policy, Room } from '../../src/compaction/policy.ts'
+import type { Room } from '../../src/compaction/room.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import { viewUnder } from '../../src/compaction/view/view.ts'
@@ -11,7 +12,7 @@ import { historyOf } from './subject.ts'
 export const PRIMING_TOKENS = 3
 
 export type CompactedOptions = {
-  readonly policy: Policy
+  readonly profile: Profile
   readonly budgetTokens: number
   readonly newest?: Compaction | null
   /** Default null: its past is not known. */
@@ -37,13 +38,13 @@ export function* compact(history: History, cache: MadeCache, options: CompactOpt
 
 /** A conversation as it is sent by one request, with nothing around it but its system messages. */
 export function compactedUnder(history: History, options: CompactedOptions): Compacted {
-  const { policy, budgetTokens, newest = null, strict = false, forced = false } = options
+  const { profile, budgetTokens, newest = null, strict = false, forced = false } = options
   const { systemCount } = history.structure
   const systemTokens = history.sizes.slice(0, systemCount).reduce((sum, size) => sum + size, 0)
   const room = { budgetTokens, aroundTokens: systemTokens + PRIMING_TOKENS }
   const cache = options.cache ?? createMadeCache({ bytesMax: 10_000_000 })
   const now = { ...atFirstSight(room), seenUntil: options.seenUntil ?? null, prepared: null }
-  return runAtOnce(compact(history, cache, { policy, newest, strict, forced, ...now }))
+  return runAtOnce(compact(history, cache, { profile, newest, strict, forced, ...now }))
 }
 
 /** What the sent messages weigh, counted from their bytes: what compaction says of itself proves nothing. */
@@ -56,12 +57,12 @@ export const sentTokens = ({
 }): number => historyOf(texts.map(parsed)).sizes.reduce((sum, size) => sum + size, around)
 
 /** What stays whatever happens: leading system block, task, latest user message without its media. */
-export function fixedTokens(messages: readonly object[], policy: Policy): number {
+export function fixedTokens(messages: readonly object[], profile: Profile): number {
   const history = historyOf(messages)
   const { structure, sizes } = history
   const latest = structure.latestUserBefore(messages.length)
   const indexes = new Set(Array(structure.systemCount).keys())
-  if (policy.keep.task && structure.task !== -1) indexes.add(structure.task)
+  if (profile.keep.task && structure.task !== -1) indexes.add(structure.task)
   if (latest !== -1) indexes.add(latest)
   // System messages in the middle of the open round stand where they stand.
   const open = structure.lastUnitStart(messages.length)

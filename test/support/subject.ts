@@ -1,7 +1,7 @@
 import { referencesIn } from '../../src/compaction/history/calls/find-references.ts'
 import { keptPassages } from '../../src/compaction/history/kept-passages.ts'
 import { boundTokens } from '../../src/pipeline/measure/count-tokens.ts'
-import type { Policy } from '../../src/compaction/policy.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import type { History } from '../../src/compaction/history/history.ts'
 import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
@@ -88,8 +88,11 @@ export function subjectFrom(
 /** What is counted beside media. */
 const factsOfText = ({ facts }: Message): MessageFacts => ({ ...facts, media: [] })
 
-/** A policy whose figures stories can be told with, whatever the defaults are. */
-export const policyOf = (profile: object = {}): Policy => profileSchema.parse({ ...figures, ...profile })
+/** A profile whose figures stories can be told with, whatever the defaults are. */
+export const profileOf = (settings: object = {}): Profile => ({
+  name: 'test',
+  ...profileSchema.parse({ ...figures, ...settings }),
+})
 
 const figures = { trigger: 0.75, target: 0.5, keep: { recent_messages: 10 }, recap: { max_tokens: 1024 } }
 

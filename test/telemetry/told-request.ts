@@ -5,7 +5,7 @@ import {
   type RequestEnd,
   type RequestReport,
 } from '../../src/telemetry/request-report.ts'
-import type { Spent, SummaryResult } from '../../src/summaries/order.ts'
+import type { Spent, SummaryResult } from '../../src/summaries/summary-order.ts'
 import { usageRow } from './rows.ts'
 
 /** When the requests of these tests came, in milliseconds. */

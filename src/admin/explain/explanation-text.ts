@@ -1,7 +1,8 @@
 import { styleText } from 'node:util'
 import { aligned, cut, fitted, grouped, wrapped } from '../../telemetry/log/lines.ts'
 import { escaped } from '../../telemetry/log/log.ts'
-import { compactionReason, pinWords } from '../told-words.ts'
+import { passOrder } from '../../compaction/passes/passes.ts'
+import { compactionReason, pinWords, treatments } from '../told-words.ts'
 import type { ExplainedMessage, Explanation } from './explanation.ts'
 
 /** An explanation for people, as lines of text without a newline at the end. Nothing that a message says stands in it. */
@@ -130,7 +131,7 @@ function thresholdsOf({ fixed, thresholds }: Explanation): string {
     .join(', ')
 }
 
-const passNames: ReadonlySet<string> = new Set(['render', 'preview', 'clear', 'fold', 'summary'])
+const passNames: ReadonlySet<string> = new Set([...passOrder, 'summary'])
 
 /** A share of something as people say it: `62% of`, `5.6 times`. From twice on nobody reads percents. */
 function shareText(share: number): string {
@@ -322,24 +323,9 @@ function counted(words: readonly string[]): string {
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
 }
 
-const treatmentStyles = {
-  kept: null,
-  joined: null,
-  folded: 'dim',
-  outdated: 'dim',
-  dropped: 'red',
-  summary: 'green',
-  recap: 'green',
-  resolved: 'green',
-  rendered: 'yellow',
-  previewed: 'yellow',
-  cleared: 'yellow',
-  unloaded: 'yellow',
-  clipped: 'yellow',
-  unbound: 'dim',
-} as const satisfies Record<ExplainedMessage['treatment'], Style | null>
-
 function styleOf(group: MessageGroup): Style | null {
   const [{ treatment }] = group
-  return group.some((message) => message.treatment !== treatment) ? 'yellow' : treatmentStyles[treatment]
+  return group.some((message) => message.treatment !== treatment)
+    ? 'yellow'
+    : (treatments[treatment]?.tone ?? null)
 }

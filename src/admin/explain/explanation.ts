@@ -1,5 +1,6 @@
 import type { Chat, Counted, Form, Measure, RecallOffer } from '../../pipeline/request.ts'
 import { createMadeCache } from '../../compaction/made-cache.ts'
+import { type TextPassName, textPasses } from '../../compaction/passes/passes.ts'
 import { pinnedTokens } from '../../compaction/plan/parts.ts'
 import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
@@ -240,14 +241,16 @@ function thresholdsIn(profile: Profile, figures: ThresholdFigures) {
     Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
   const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
     isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
-  // At zero these two need no compaction: they treat a message from the first time it is sent.
+  // At zero these need no compaction: they treat a message from the first time it is sent.
   const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
     pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
+  const texts: Readonly<Partial<Record<`${TextPassName}_at`, number | null>>> = Object.fromEntries(
+    textPasses.map(({ name }) => [`${name}_at`, fromTheFirst(profile[name])]),
+  )
   return {
     trigger: isOff ? null : at(triggerOf(profile)),
     target: isOff ? null : at(targetOf(profile)),
-    render_at: fromTheFirst(profile.render),
-    preview_at: fromTheFirst(profile.preview),
+    ...texts,
     clear_at: passAt(profile.clear),
     fold_at: passAt(profile.fold),
     /** Null too where no model writes summaries. */

@@ -2,8 +2,7 @@ import type { ShownMessage } from '../../telemetry/conversations/held-content.ts
 import type { EntryName } from '../../formats/contract.ts'
 import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
-import { pinWords } from '../told-words.ts'
-import type { MessageTreatment } from '../../compaction/outline.ts'
+import { pinWords, treatments } from '../told-words.ts'
 
 /** What all messages of a list are drawn by. */
 export type MessageScale = {
@@ -116,26 +115,6 @@ export const sizeMeanings = {
   trigger: 'the pressure at which a compaction begins; the profile sets it',
 } as const
 
-/** What each treatment means, for the list below the messages. */
-export const treatmentMeanings = {
-  kept: 'sent as it came, byte for byte',
-  resolved: 'only refers to an earlier result that is no longer above: sent with the text of that one',
-  rendered: 'terminal output, reduced to what a terminal would show in the end',
-  previewed: 'a large result, of which only the beginning and the end were sent',
-  cleared: 'an old result, replaced by a line that names the tool and the size',
-  unloaded: 'an image or a file, replaced by a line that names it',
-  clipped: 'cut to its share: shortened in the middle, since it would not have fit otherwise',
-  folded: 'not sent; a summary or a recap stands for it',
-  dropped: 'not sent, and nothing stands for it: there was no room',
-  outdated:
-    'reasoning that only held for what stood before it, which is compacted: its server would leave it out itself. What it led to is sent without the id that demands it',
-  unbound:
-    'sent without the reasoning in it, which only held for what stood before it: that is compacted, and its server would refuse it',
-  joined: 'its text was sent within the user message before it',
-  summary: 'written by a model, stands for what was folded',
-  recap: 'made without a model, stands for what was folded',
-} as const satisfies Record<MessageTreatment['treatment'], string>
-
 /**
  * @internal exported for tests. A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is
  * text that may have been cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would
@@ -204,7 +183,7 @@ function texts(message: ShownMessage): HtmlEscapedString {
   if (isSame || treatment === 'folded') return html`<div class="texts one">${came}</div>`
   const isLeftOut = (treatment === 'dropped' || treatment === 'outdated') && sent === null
   const left = isLeftOut
-    ? html`<p class="soft">Nothing: ${treatmentMeanings[treatment]}.</p>`
+    ? html`<p class="soft">Nothing: ${treatments[treatment]?.meaning}.</p>`
     : messageText(readable(message.sentText), sent, 'what was sent')
   return html`<div class="texts">${came}${part('was sent', left)}</div>`
 }

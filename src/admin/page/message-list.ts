@@ -1,7 +1,7 @@
 import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
 import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
-import { compactionWords } from '../told-words.ts'
+import { compactionWords, treatments } from '../told-words.ts'
 import {
   messageLine,
   messageName,
@@ -11,7 +11,6 @@ import {
   shownControls,
   sizeMeanings,
   tokenBar,
-  treatmentMeanings,
 } from './message-line.ts'
 import { type PartSize, treatedMessages } from '../../telemetry/request-report.ts'
 
@@ -101,6 +100,10 @@ export function sizedRequest(
 }
 
 // --- internal ---
+
+const treatmentMeanings = Object.entries(treatments).map(
+  ([treatment, { meaning }]) => [treatment, meaning] as const,
+)
 
 const titles = { message: 'Messages', item: 'Items', block: 'Blocks' } as const
 
@@ -195,7 +198,7 @@ function span(first: number | null, last: number | null): string {
 function meanings(entryName: MessageScale['entryName']): HtmlEscapedString {
   return html`<details id="meanings" class="figures">
     <summary>What the words mean</summary>
-    <dl>${definitions(Object.entries({ ...sizeMeanings, ...treatmentMeanings }))}</dl>
+    <dl>${definitions([...Object.entries(sizeMeanings), ...treatmentMeanings])}</dl>
     <p class="soft">
       ${titles[entryName]} are counted from 0. Tokens are Foldgate's own counts. The words behind a role say
       why a message stays as it is.

@@ -4,11 +4,8 @@ import { waterLevel } from '../../conversation/water-level.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import type { CountSteps } from '../history/history.ts'
 
-/** The share of a clipped text that its head takes … */
+/** The share of a clipped text that its head takes. */
 const HEAD_SHARE = 0.5
-
-/** … and of a preview: commands print what they are first and how they ended last. */
-const PREVIEW_HEAD_SHARE = 0.6
 
 /** What is left of a text that no room is left for. Never empty: some servers refuse empty content. */
 const NOTHING_LEFT = '[cut]'
@@ -89,31 +86,8 @@ export function* clipArguments(
   return '{}'
 }
 
-/**
- * A long text's head and tail, with a mark between them that states the original size in tokens and the name by which
- * all of it can be read back, null where it cannot; the text itself where that is no longer.
- */
-export function previewText(
-  text: string,
-  sizeTokens: number,
-  bounds: { readonly maxChars: number; readonly maxLines: number },
-  number: string | null = null,
-): string {
-  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
-  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
-  const lines = Math.max(0, bounds.maxLines - 1)
-  const head = cutHead(text, Math.floor(chars * PREVIEW_HEAD_SHARE), Math.ceil(lines * PREVIEW_HEAD_SHARE))
-  const tail = cutTail(
-    text.slice(head.length),
-    chars - Math.floor(chars * PREVIEW_HEAD_SHARE),
-    Math.floor(lines * (1 - PREVIEW_HEAD_SHARE)),
-  )
-  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
-  return preview.length < text.length ? preview : text
-}
-
 /** The beginning of a text: at most so many characters and lines, ended at a line's end where one is near. */
-function cutHead(text: string, charsMax: number, linesMax: number): string {
+export function cutHead(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
   let end = Math.min(text.length, Math.max(0, charsMax))
   const lineEnd = endOfLines(text, end, linesMax)
@@ -126,7 +100,7 @@ function cutHead(text: string, charsMax: number, linesMax: number): string {
 }
 
 /** The end of a text: at most so many characters and lines, begun at a line's beginning where one is near. */
-function cutTail(text: string, charsMax: number, linesMax: number): string {
+export function cutTail(text: string, charsMax: number, linesMax: number): string {
   if (linesMax <= 0) return ''
   const length = Math.min(text.length, Math.max(0, charsMax))
   let start = text.length - length
@@ -141,9 +115,6 @@ function cutTail(text: string, charsMax: number, linesMax: number): string {
 }
 
 // --- internal ---
-
-/** The line breaks around the mark of a preview. */
-const BREAKS_CHARS = 2
 
 /** Each try aims a little below, because a cut text has more tokens a character than the whole. */
 const SHRINK = 0.9

@@ -20,7 +20,7 @@ import { isPinned } from './parts.ts'
  */
 export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const { counts, options, pins, parts, shares, fittingTokens } = frame
-  const { history, policy } = counts
+  const { history, profile } = counts
   const { budgetTokens, aroundTokens } = options.room
   const { fold } = begun
   const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
@@ -38,7 +38,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   yield
   const loadedTokens = newestUser === -1 ? 0 : sum(history.mediaSizes(newestUser))
   const isUserFixed =
-    parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !policy.clip.newest_user
+    parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !profile.clip.newest_user
 
   const cut =
     (indexes: readonly number[], toTokens: number, floor: keyof typeof CUT_TO_TOKENS): Step =>
@@ -327,7 +327,7 @@ function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const restated = new Set(fold.restated)
   const clips = begun.clips.filter(({ index }) => restated.has(index) || isPinned(pins, index))
   const bare = yield* countedDraft(frame, { ...begun, clips, fold })
-  const leftTokens = Math.max(0, Math.min(counts.policy.recap.max_tokens, fittingTokens - bare.tokens))
+  const leftTokens = Math.max(0, Math.min(counts.profile.recap.max_tokens, fittingTokens - bare.tokens))
   const last = isLatestPassed(pins, options.point) ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [last]: leftTokens } })
 }

@@ -2,12 +2,13 @@ import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
 import { clearableResults } from '../passes/clear.ts'
+import { textPasses } from '../passes/passes.ts'
 import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'
 
 /**
  * The passes that edit single messages, in the order in which they cost the next step least for what they free, until the aim
- * is met: what terminals would not show, results that a later one supersedes, the middle of very large ones, then old and
- * large results. What the agent said and called stays, and so do the newest `keptResults` results.
+ * is met: what says as much in fewer words (what terminals would not show), results that a later one supersedes, what says less
+ * (the middle of very large ones), then old and large results. What the agent said and called stays, and so do the newest `keptResults` results.
  */
 export function* editedByWorth(
   frame: Frame,
@@ -17,11 +18,14 @@ export function* editedByWorth(
 ): Pausable<Draft> {
   const keptFrom = keptResultsFrom(frame, keptResults)
   const clearedUpTo = Math.min(begun.protectedFrom, keptFrom)
-  const rendered = yield* editedUpTo(frame, begun, 'render', aimTokens, begun.protectedFrom)
-  const current = yield* cleared(frame, rendered, aimTokens, 'superseded', clearedUpTo)
+  let draft = begun
+  for (const pass of textPasses)
+    if (!pass.losesText) draft = yield* editedUpTo(frame, draft, pass, aimTokens, begun.protectedFrom)
+  draft = yield* cleared(frame, draft, aimTokens, 'superseded', clearedUpTo)
   yield
-  const previewed = yield* editedUpTo(frame, current, 'preview', aimTokens, clearedUpTo)
-  return yield* cleared(frame, previewed, aimTokens, 'any', clearedUpTo)
+  for (const pass of textPasses)
+    if (pass.losesText) draft = yield* editedUpTo(frame, draft, pass, aimTokens, clearedUpTo)
+  return yield* cleared(frame, draft, aimTokens, 'any', clearedUpTo)
 }
 
 /**
@@ -53,7 +57,7 @@ export function* editedEnough(
 /** The results back that this compaction has cleared and for which there is room after all, those first that are worth most. */
 export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Pausable<Draft> {
   const { counts, before } = frame
-  const goalTokens = goalOf(frame, counts.policy.clear.at, aimTokens)
+  const goalTokens = goalOf(frame, counts.profile.clear.at, aimTokens)
   const earlier = new Set<number>(before.cleared)
   const gone = new Set(begun.cleared)
   const edits = { ...editsOf(begun), cleared: gone }
@@ -82,7 +86,7 @@ function isSoonAfter({ counts, options, before }: Frame): boolean {
 function keptResultsMost({ counts, options }: Frame): number {
   const before = counts.history.messages.slice(0, options.point)
   const results = before.filter(({ facts }) => facts.role === 'tool')
-  return Math.min(counts.policy.clear.keep_results, results.length)
+  return Math.min(counts.profile.clear.keep_results, results.length)
 }
 
 /** Where the newest so many results begin. */
@@ -111,19 +115,20 @@ function startOf({ counts }: Frame, { fold }: Draft): number {
 function* editedUpTo(
   frame: Frame,
   begun: Draft,
-  pass: 'render' | 'preview',
+  { name, treats }: (typeof textPasses)[number],
   aimTokens: number,
   end: number,
 ): Pausable<Draft> {
-  const settings = frame.counts.policy[pass]
-  if (('enabled' in settings && !settings.enabled) || !runs(frame, settings.at)) return begun
-  const goalTokens = goalOf(frame, settings.at, aimTokens)
+  const { profile } = frame.counts
+  const { at } = profile[name]
+  if (!treats(profile, Infinity) || !runs(frame, at)) return begun
+  const goalTokens = goalOf(frame, at, aimTokens)
   const reach = { ...begun.reach }
   const edits = { ...editsOf(begun), reach }
-  const start = Math.max(startOf(frame, begun), reach[pass])
+  const start = Math.max(startOf(frame, begun), reach[name] ?? 0)
   let { tokens } = begun
   for (let index = start; index < end && tokens > goalTokens; index += 1)
-    tokens += yield* tokensMore(frame, edits, index, () => (reach[pass] = index + 1))
+    tokens += yield* tokensMore(frame, edits, index, () => (reach[name] = index + 1))
   return { ...begun, reach, tokens }
 }
 
@@ -136,7 +141,7 @@ function* cleared(
   end: number,
 ): Pausable<Draft> {
   const { counts, options } = frame
-  const { clear } = counts.policy
+  const { clear } = counts.profile
   if (!clear.enabled || !runs(frame, clear.at)) return begun
   const goalTokens = goalOf(frame, clear.at, aimTokens)
   if (begun.tokens <= goalTokens) return begun

@@ -23,7 +23,7 @@ export function foldAt(
   const { counts, pins, options, caps, work } = frame
   const { history } = counts
   const { systemCount } = history.structure
-  const recapsBeside = counts.policy.recap.beside_summaries
+  const recapsBeside = counts.profile.recap.beside_summaries
   const isPassed = isLatestPassed(pins, frontier)
   const latest = isPassed ? pins.latestUser : null
   const restated = restatedAt(history, options.point, frontier)
@@ -130,8 +130,8 @@ function partAt(
   end: number,
   kept: readonly number[],
 ) {
-  const { history, unboundTokens, policy } = counts
-  const recapsBeside = policy.recap.beside_summaries
+  const { history, unboundTokens, profile } = counts
+  const recapsBeside = profile.recap.beside_summaries
   let foldedTokens = unboundTokens(start, end)
   for (const index of new Set([pins.task, ...kept]))
     if (index >= start && index < end) foldedTokens -= readableTokens(history, index)

@@ -13,7 +13,7 @@ import {
 import { openWorkAt, type WorkRoom } from '../history/calls/open-work.ts'
 import { opensMessage, type History } from '../history/history.ts'
 import { mayBeCleared } from '../passes/clear.ts'
-import type { Room } from '../policy.ts'
+import type { Room } from '../room.ts'
 import {
   FREED_TOKENS_MIN,
   quotedSystemTokensMax,
@@ -55,7 +55,7 @@ export type PlanOptions = {
 export type Frame = ReturnType<typeof frameOf> extends Pausable<infer Made> ? Made : never
 
 export function* frameOf(counts: TokenCounts, options: PlanOptions) {
-  const { history, policy } = counts
+  const { history, profile } = counts
   const { point, room, reason, smallest, plannedTokensMax } = options
   const before = options.previous ?? UNTOUCHED
   const viewTokens = options.viewTokens ?? (yield* plannedTokens(counts, before, point))
@@ -68,7 +68,7 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions) {
   const tail = yield* protectedTail(rights)
   let targetTokens = startTokens
   if (tail.nextRoundTokens !== null) {
-    const setting = targetOf(policy)
+    const setting = targetOf(profile)
     const share = setting > 1 ? setting / room.budgetTokens : setting
     // One that was asked for goes as far below where it begins.
     const askedTokens = isAskedFor ? Math.floor(fixedTokens + share * (beforeTokens - fixedTokens)) : Infinity
@@ -110,13 +110,13 @@ export function* frameOf(counts: TokenCounts, options: PlanOptions) {
     work: yield* workRoom(history, point, roomTokens * SHARE.kept),
     caps: smallest
       ? smallestCaps(roomTokens)
-      : recapCaps(policy.recap.max_tokens, shares, roomTokens, targetTokens, leftTokens),
+      : recapCaps(profile.recap.max_tokens, shares, roomTokens, targetTokens, leftTokens),
   }
 }
 
 /** Where a pass begins, in tokens: if it has no threshold of its own, with the trigger. */
 export function thresholdOf({ counts, options, fixedTokens }: Frame, at: number | null): number {
-  return thresholdTokens(at ?? triggerOf(counts.policy), options.room.budgetTokens, fixedTokens)
+  return thresholdTokens(at ?? triggerOf(counts.profile), options.room.budgetTokens, fixedTokens)
 }
 
 /** Whether a pass runs that begins there. A view that is too long and not too large needs no pass but the fold. */
@@ -172,14 +172,14 @@ function rightsAt(
   mustFit: boolean,
   isAskedFor: boolean,
 ) {
-  const { history, policy } = counts
+  const { history, profile } = counts
   const { point, room, plannedTokensMax } = options
-  const pins = pinsAt(history, policy, point)
+  const pins = pinsAt(history, profile, point)
   const wholeTokens = Math.max(0, room.budgetTokens - room.aroundTokens)
   const parts = partsAt(counts, pins, point, wholeTokens)
   const roomTokens = Math.max(0, wholeTokens - parts.systemTokens)
   // Made below the pressure, a compaction divides what there is and not what there is room for.
-  const isForLater = plannedTokensMax !== null || hasLimit(policy)
+  const isForLater = plannedTokensMax !== null || hasLimit(profile)
   const dividedTokens = isForLater
     ? roomTokens
     : Math.min(roomTokens, Math.max(0, viewTokens - parts.systemTokens))
@@ -207,9 +207,9 @@ function rightsAt(
     /** What no compaction takes away, by its share: it surrounds the conversation, or is pinned. */
     fixedTokens,
     /** Where the trigger lies. */
-    startTokens: thresholdTokens(triggerOf(policy), room.budgetTokens, fixedTokens),
+    startTokens: thresholdTokens(triggerOf(profile), room.budgetTokens, fixedTokens),
     /** Whether the profile says itself how much stays: by a limit, or by a target of its own that can be reached. */
-    saysItself: hasLimit(policy) || (policy.target !== null && !mustFit),
+    saysItself: hasLimit(profile) || (profile.target !== null && !mustFit),
   }
 }
 
@@ -260,8 +260,8 @@ function* workRoom(history: History, point: number, tokensMax: number): Pausable
 }
 
 /** How much of a conversation clearing leaves, as a share: what comes is taken to be like what was. */
-function stayingShare({ history, policy, originalTokens }: TokenCounts, point: number): number {
-  const { clear } = policy
+function stayingShare({ history, profile, originalTokens }: TokenCounts, point: number): number {
+  const { clear } = profile
   const start = history.structure.systemCount
   const allTokens = originalTokens(start, point)
   if (!clear.enabled || allTokens === 0) return 1

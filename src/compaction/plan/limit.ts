@@ -1,5 +1,5 @@
 import { countBelow, type Structure } from '../../conversation/structure.ts'
-import type { Policy } from '../policy.ts'
+import type { Profile } from '../../profiles/schema.ts'
 import type { Fold, Treatment } from '../compaction.ts'
 
 /** How long a view is, whatever its tokens. */
@@ -31,12 +31,12 @@ export function lengthOf(structure: Structure, { task, latestUser, fold }: Folde
 }
 
 /** Whether the profile sets a limit at all. */
-export function hasLimit({ limit }: Pick<Policy, 'limit'>): boolean {
+export function hasLimit({ limit }: Pick<Profile, 'limit'>): boolean {
   return limit.turns > 0 || limit.messages > 0
 }
 
 /** Whether a view of this length is over the limit. */
-export function isOverLimit({ limit }: Pick<Policy, 'limit'>, length: Length): boolean {
+export function isOverLimit({ limit }: Pick<Profile, 'limit'>, length: Length): boolean {
   return exceeds(length.turns, limit.turns) || exceeds(length.messages, limit.messages)
 }
 
@@ -44,7 +44,7 @@ export function isOverLimit({ limit }: Pick<Policy, 'limit'>, length: Length): b
  * Whether a compaction by length is worth being made. Where the newest messages alone are over the limit, it takes
  * no less than half of what there is: else one would be made at every request, each for another message.
  */
-export function bringsDown({ limit }: Pick<Policy, 'limit'>, before: Length, after: Length): boolean {
+export function bringsDown({ limit }: Pick<Profile, 'limit'>, before: Length, after: Length): boolean {
   return (
     takesEnough(before.turns, after.turns, limit.turns) ||
     takesEnough(before.messages, after.messages, limit.messages)

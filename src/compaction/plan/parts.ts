@@ -1,5 +1,5 @@
 import type { Treatment } from '../compaction.ts'
-import type { Policy } from '../policy.ts'
+import type { Profile } from '../../profiles/schema.ts'
 import { isSystem, type History } from '../history/history.ts'
 import { SHARE, type PartSizes } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
@@ -8,10 +8,10 @@ import type { TokenCounts } from '../token-counts.ts'
 export type Pins = Pick<Treatment, 'task' | 'latestUser'>
 
 /** The messages that a compaction at this point pins by what they are. */
-export function pinsAt({ structure }: History, policy: Policy, point: number): Pins {
+export function pinsAt({ structure }: History, profile: Profile, point: number): Pins {
   const { task } = structure
   return {
-    task: policy.keep.task && task < point ? task : -1,
+    task: profile.keep.task && task < point ? task : -1,
     latestUser: structure.latestUserBefore(point),
   }
 }
@@ -22,8 +22,8 @@ export function isPinned({ task, latestUser }: Pins, index: number): boolean {
 }
 
 /** Tokens of the messages that a compaction at this point pins. */
-export function pinnedTokens(history: History, policy: Policy, point: number): number {
-  return pinnedBetween(history, pinsAt(history, policy, point), 0, point)
+export function pinnedTokens(history: History, profile: Profile, point: number): number {
+  return pinnedBetween(history, pinsAt(history, profile, point), 0, point)
 }
 
 /** What the messages from `start` up to `end` take, without those that are pinned. */

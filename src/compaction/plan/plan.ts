@@ -88,14 +88,14 @@ function halfWay({ targetTokens, triggerTokens }: Frame): number {
 /** The passes that edit single messages, and the fold that was prepared if they are not enough. */
 function* editedDown(frame: Frame, begun: Draft): Pausable<Descent> {
   const { counts, options, targetTokens, aheadTokens, worthTokens, isByLength } = frame
-  const { policy } = counts
+  const { profile } = counts
   // Thresholds are shares of the budget, and what is aimed for decides what a record says: in whole tokens.
   const aimTokens = Math.floor(targetTokens - aheadTokens)
   const summaries = summariesAtFirst(frame)
-  const draft = yield* editedByWorth(frame, begun, aimTokens, policy.clear.keep_results)
+  const draft = yield* editedByWorth(frame, begun, aimTokens, profile.clear.keep_results)
   const edited = { draft, aimTokens, summaries, isFolding: false }
-  if (!runs(frame, policy.fold.at) || draft.tokens <= aimTokens || isByLength) return edited
-  if (options.reason === 'trigger' && policy.target === null) {
+  if (!runs(frame, profile.fold.at) || draft.tokens <= aimTokens || isByLength) return edited
+  if (options.reason === 'trigger' && profile.target === null) {
     // A fold takes many of the agent's words and gives a recap of them: where edits are enough none is made. A target of the
     // profile's own is what it says.
     const enough = yield* editedEnough(frame, draft, aimTokens, halfWay(frame))
@@ -118,12 +118,12 @@ function* editedDown(frame: Frame, begun: Draft): Pausable<Descent> {
 /** The fold of a profile with a limit: whole turns. */
 function* foldedByTurns(frame: Frame, begun: Descent, overLimit: TurnsFold | null): Pausable<Descent> {
   const { counts, options } = frame
-  const { policy, history } = counts
+  const { profile, history } = counts
   const { draft, aimTokens, summaries } = begun
-  if (!hasLimit(policy) || options.smallest) return begun
-  const isTooLarge = runs(frame, policy.fold.at) && draft.tokens > aimTokens
+  if (!hasLimit(profile) || options.smallest) return begun
+  const isTooLarge = runs(frame, profile.fold.at) && draft.tokens > aimTokens
   const length = lengthOf(history.structure, draft, options.point)
-  if (overLimit === null && !isTooLarge && !isOverLimit(policy, length)) return begun
+  if (overLimit === null && !isTooLarge && !isOverLimit(profile, length)) return begun
   const foldedBy = ({ frontier, kept }: TurnsFold): Pausable<Draft> =>
     countedDraft(frame, { ...draft, fold: foldAt(frame, summaries, frontier, kept) })
   const isSmallEnough = function* isSmallEnough(turns: TurnsFold): Pausable<boolean> {
@@ -141,7 +141,7 @@ function* foldedDown(frame: Frame, begun: Descent): Pausable<Descent> {
     draft = yield* cutToShares(frame, draft)
     if (isFolding) draft = yield* editedByWorth(frame, draft, aimTokens, 0)
   }
-  if (draft.tokens > aimTokens && runs(frame, frame.counts.policy.fold.at)) {
+  if (draft.tokens > aimTokens && runs(frame, frame.counts.profile.fold.at)) {
     const frontier = yield* chooseFrontier(frame, summaries, draft, aimTokens)
     if (frontier !== null)
       draft = yield* countedDraft(frame, { ...draft, fold: foldAt(frame, summaries, frontier) })

@@ -23,7 +23,7 @@ export function* foldTurns(
 ): Pausable<TurnsFold | null> {
   let furthest: TurnsFold | null = null
   for (const fold of turnsFolds(frame)) {
-    const isShort = !isOverLimit(frame.counts.policy, lengthWith(frame, fold))
+    const isShort = !isOverLimit(frame.counts.profile, lengthWith(frame, fold))
     if (isShort && (isSmallEnough === null || (yield* isSmallEnough(fold)))) return fold
     furthest = fold
   }
@@ -34,7 +34,7 @@ export function* foldTurns(
 export function* foldOverLimit(frame: Frame): Pausable<TurnsFold | null> {
   const { counts, options, before } = frame
   const length = lengthOf(counts.history.structure, before, options.point)
-  const isWorth = (fold: TurnsFold): boolean => bringsDown(counts.policy, length, lengthWith(frame, fold))
+  const isWorth = (fold: TurnsFold): boolean => bringsDown(counts.profile, length, lengthWith(frame, fold))
   // Asked at every request of a conversation that stays over its limit: no turn is looked at in vain.
   if (!isWorth({ frontier: furthestCut(frame), kept: [] })) return null
   const fold = yield* foldTurns(frame, null)
@@ -95,7 +95,7 @@ function* turnsFolds(frame: Frame): Generator<TurnsFold> {
 function foldRounds(frame: Frame, furthest: TurnsFold | null): TurnsFold | null {
   const { counts, options, before, recentFrom } = frame
   const { structure } = counts.history
-  const { messages } = counts.policy.limit
+  const { messages } = counts.profile.limit
   const isTooLong = (fold: TurnsFold | null): boolean => lengthWith(frame, fold).messages > messages
   if (messages === 0 || !isTooLong(furthest)) return null
   const begin = furthest?.frontier ?? before.fold?.frontier ?? structure.systemCount

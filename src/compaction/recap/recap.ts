@@ -9,7 +9,7 @@ import { mentionsIn, nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
 import { diaryLines, type World } from './world.ts'
 import type { OpenWork } from '../history/calls/open-work.ts'
-import type { Policy } from '../policy.ts'
+import type { Profile } from '../../profiles/schema.ts'
 
 /** The tags around a recap, by which a model and a later pass can tell it from the user's words. */
 export const RECAP_OPEN = '<conversation-recap>'
@@ -37,14 +37,14 @@ export type Beside = {
  * The recap of folded messages, made without a model: the system messages among them, what the user said, the
  * list of open work, the files, what the agent said and did, and the specific things that were named beside that, as far as
  * the cap allows. It depends on these messages only. A bare mark where there is no room for words; its text is
- * null where there is none even for that. Where the policy allows recall it names messages, by which they can be read back.
+ * null where there is none even for that. Where the profile allows recall it names messages, by which they can be read back.
  */
 export function* recapOf(
   history: History,
   folded: FoldedRun,
   beside: Beside,
   cache: MadeCache,
-  { recap: { tell }, recall: { enabled: areNamed } }: Pick<Policy, 'recap' | 'recall'>,
+  { recap: { tell }, recall: { enabled: areNamed } }: Pick<Profile, 'recap' | 'recall'>,
 ): Pausable<Made> {
   const { tokensMax, systemTokensMax } = folded
   const { visible, shortened, summaries, world } = beside
@@ -145,7 +145,7 @@ function* textOfRecap(
   folded: FoldedRun,
   { visible, shortened, summaries, world }: Beside,
   cache: MadeCache,
-  { tell, areNamed }: { readonly tell: Policy['recap']['tell']; readonly areNamed: boolean },
+  { tell, areNamed }: { readonly tell: Profile['recap']['tell']; readonly areNamed: boolean },
 ): Pausable<Pick<Made, 'text' | 'tokens'>> {
   const { tokensMax } = folded
   const numberOf = (index: number): string => messageNumber(index, history.structure.systemCount)
@@ -155,7 +155,7 @@ function* textOfRecap(
     const tokens = history.count(BARE_MARK)
     return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
   }
-  const tells = (part: Policy['recap']['tell'][number]): boolean => tell.includes(part)
+  const tells = (part: Profile['recap']['tell'][number]): boolean => tell.includes(part)
   yield* writeSystem(history, folds, folded, writer)
   const kept = world?.kept ?? []
   if (kept.length > 0)

@@ -4,7 +4,8 @@ import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../layout.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
 import { AS_IT_CAME } from '../message-edits.ts'
-import { type PassName, passOrder, type Policy } from '../policy.ts'
+import { isLossless, type PassName, passOrder, textPasses } from '../passes/passes.ts'
+import type { Profile } from '../../profiles/schema.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/world.ts'
 import { pastOf } from '../history/past.ts'
@@ -27,7 +28,7 @@ export type View = {
 }
 
 export type ViewOptions = {
-  readonly policy: Policy
+  readonly profile: Profile
   readonly compaction: Compaction | null
   /** Whether user messages are joined, for templates that want the roles to alternate. */
   readonly strict: boolean
@@ -37,11 +38,11 @@ export type ViewOptions = {
 export function* viewUnder(
   history: History,
   cache: MadeCache,
-  { policy, compaction, strict }: ViewOptions,
+  { profile, compaction, strict }: ViewOptions,
 ): Pausable<View> {
   const { structure, messages: received } = history
   const { systemCount } = structure
-  const counts = countsOf(history, policy, cache)
+  const counts = countsOf(history, profile, cache)
   const messages: ViewMessage[] = []
   const spent = compaction === null ? null : pastOf(history).spent
   for (let index = 0; index < systemCount; index += 1)
@@ -54,7 +55,7 @@ export function* viewUnder(
   const start = Math.max(tail, compaction?.point ?? 0)
   yield* add(counts, editsOf(compaction ?? UNTOUCHED), between(start, received.length), messages)
 
-  const passes = new Set<PassName | null>()
+  const passes = new Set<PassName | undefined>()
   const standIns = { summaries: 0, recaps: 0 }
   for (const { how } of messages) {
     passes.add(passOf[how])
@@ -87,7 +88,7 @@ export function* viewUnder(
  * never edited otherwise on account of what follows it (P5, P6).
  */
 export function* standingView(counts: TokenCounts, compaction: Compaction): Pausable<readonly ViewMessage[]> {
-  const { history, policy } = counts
+  const { history, profile } = counts
   const { memorySpace } = history
   const found = foundView(counts, compaction)
   if (found !== null) return found
@@ -119,7 +120,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   const inView = new Set(visible)
   const isWholeThere = (index: number): boolean => inView.has(index) && !edits.clips.has(index)
   const isFolded = before !== null || after !== null
-  const { recall } = policy
+  const { recall } = profile
   const world = isFolded
     ? yield* worldAt(history, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
     : null
@@ -136,7 +137,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   const system = joinedSystem(history, systems)
   if (system !== null) messages.push(system)
   yield* add(counts, edits, between(resumeAt, compaction.point), messages)
-  standingViews.set(history.messages, { messages, compaction, policy, memorySpace })
+  standingViews.set(history.messages, { messages, compaction, profile, memorySpace })
   return messages
 }
 
@@ -146,12 +147,12 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
  */
 export function* lostMessages(
   history: History,
-  policy: Policy,
+  profile: Profile,
   cache: MadeCache,
   compaction: Compaction,
 ): Pausable<readonly number[]> {
   const whole = new Set<number | null>()
-  for (const { index, how } of yield* standingView(countsOf(history, policy, cache), compaction))
+  for (const { index, how } of yield* standingView(countsOf(history, profile, cache), compaction))
     if (isWhole(how)) whole.add(index)
   const lost: number[] = []
   for (let index = history.structure.systemCount; index < compaction.point; index += 1)
@@ -239,36 +240,32 @@ const NO_FOLD = { frontier: 0, keptTokensMax: 0 }
 /** Messages taken as they came between two pauses: less than a millisecond. */
 const MESSAGES_PER_STEP = 512
 
-/** Whether all of a message can be read: what is only rendered loses nothing. */
+/** Whether all of a message can be read. */
 function isWhole(how: string): boolean {
-  return how === 'kept' || how === 'unbound' || how === 'resolved' || how === 'rendered'
+  return how === 'kept' || how === 'unbound' || how === 'resolved' || isLossless(how)
 }
 
-const passOf = {
-  kept: null,
-  unbound: null,
-  resolved: null,
-  rendered: 'render',
-  previewed: 'preview',
+const passOf: Readonly<Record<string, PassName>> = {
+  ...Object.fromEntries(textPasses.map(({ treatment, name }) => [treatment, name])),
   cleared: 'clear',
   clipped: 'clip',
   unloaded: 'clip',
   summary: 'fold',
   recap: 'fold',
-} as const satisfies Record<ViewMessage['how'], PassName | null>
+}
 
 /** By the messages of a body: a view is kept as long as they are, to be found again. */
 const standingViews = new WeakMap<
   readonly Message[],
-  { messages: readonly ViewMessage[]; compaction: Compaction; policy: Policy; memorySpace: string }
+  { messages: readonly ViewMessage[]; compaction: Compaction; profile: Profile; memorySpace: string }
 >()
 
 /** The view that was made for this conversation or for the one that it grew from; null where none was. */
-function foundView({ history, policy }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
+function foundView({ history, profile }: TokenCounts, compaction: Compaction): readonly ViewMessage[] | null {
   const { messages, grewFrom, memorySpace } = history
   const isLonger = grewFrom !== null && grewFrom.shared >= compaction.point
   const view = standingViews.get(messages) ?? (isLonger ? standingViews.get(grewFrom.messages) : undefined)
-  if (view?.compaction !== compaction || view.policy !== policy || view.memorySpace !== memorySpace)
+  if (view?.compaction !== compaction || view.profile !== profile || view.memorySpace !== memorySpace)
     return null
   standingViews.set(messages, view)
   return view.messages
@@ -341,7 +338,7 @@ function unbound({ source, messages, dialect }: History, message: ViewMessage): 
 
 /** Adds what stands for a run of folded messages. */
 function* addStandIns(
-  { history, policy, cache }: TokenCounts,
+  { history, profile, cache }: TokenCounts,
   part: FoldedPart | null,
   beside: Beside,
   into: ViewMessage[],
@@ -351,7 +348,7 @@ function* addStandIns(
   for (const summary of summaries)
     into.push(standIn(history, 'summary', summaryText(summary), summary.tokens, summary))
   if (recap === null) return
-  const made = yield* recapOf(history, recap, { ...beside, summaries }, cache, policy)
+  const made = yield* recapOf(history, recap, { ...beside, summaries }, cache, profile)
   if (made.text !== null) into.push(standIn(history, 'recap', made.text, made.tokens, recap))
 }
 

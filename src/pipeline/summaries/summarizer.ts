@@ -180,7 +180,7 @@ function aheadOptions(
   due: CompactionReason | null,
 ): AheadOptions {
   const room = correctedRoom(counted.room, counted.compaction === compaction ? counted.differenceTokens : 0)
-  return { policy: request.profile, compaction, room, strict, due }
+  return { profile: request.profile, compaction, room, strict, due }
 }
 
 /** A range of a fold with what is on record of its summary: null if nothing is. */

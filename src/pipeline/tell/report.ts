@@ -6,7 +6,7 @@ import {
   type Treated,
 } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
-import type { PassName } from '../../compaction/policy.ts'
+import type { PassName } from '../../compaction/passes/passes.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/outline.ts'
 import type { View } from '../../compaction/view/view.ts'

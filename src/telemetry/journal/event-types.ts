@@ -1,5 +1,5 @@
 import type { LearntWindow } from '../../models/windows.ts'
-import type { SummaryResult } from '../../summaries/order.ts'
+import type { SummaryResult } from '../../summaries/summary-order.ts'
 import type { RequestReport } from '../request-report.ts'
 import type { EventFacts } from './rows.ts'
 

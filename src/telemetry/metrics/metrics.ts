@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type MetricConfiguration, Registry, Summary } from 'prom-client'
-import type { SummaryResult } from '../../summaries/order.ts'
+import type { SummaryResult } from '../../summaries/summary-order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
 import type { Endpoint, Listener } from '../request-report.ts'

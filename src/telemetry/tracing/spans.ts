@@ -1,4 +1,4 @@
-import type { SummaryResult } from '../../summaries/order.ts'
+import type { SummaryResult } from '../../summaries/summary-order.ts'
 import {
   removedByFoldgate,
   type RequestEnd,

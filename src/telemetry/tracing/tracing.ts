@@ -3,7 +3,7 @@ import type { Resource } from '@opentelemetry/resources'
 import type * as Sdk from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '../log/log.ts'
-import type { SummaryResult } from '../../summaries/order.ts'
+import type { SummaryResult } from '../../summaries/summary-order.ts'
 import type { Listener, SummaryCall } from '../request-report.ts'
 import { modelServer, requestSpan, summarySpan, type ToldSpan } from './spans.ts'
 import {

@@ -3,7 +3,7 @@ import { messageNumber, numberRange, numbersOf } from '../../../src/compaction/h
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { AS_IT_CAME, messageEditor, type Edit } from '../../../src/compaction/message-edits.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, system, user } from '../sending.ts'
 
 const named = { recall: { enabled: true } }
@@ -13,7 +13,7 @@ const preview = { threshold_tokens: 200, max_chars: 400, max_lines: 20 }
 function treating(messages: readonly object[], profile: object) {
   const cache = createMadeCache({ bytesMax: 1_000_000 })
   return (index: number, edit: Edit): string => {
-    const make = messageEditor(historyOf(messages), policyOf(profile), cache)
+    const make = messageEditor(historyOf(messages), profileOf(profile), cache)
     return runAtOnce(make(index, edit)).text ?? ''
   }
 }
@@ -64,7 +64,7 @@ describe('a mark', () => {
 test('a view names nothing where nothing can be read back', () => {
   const conversation = [user('The task.'), ...rounds('a', 40, 400)]
   const sent = (profile: object) =>
-    send(conversation, { budgetTokens: 6000, policy: policyOf({ ...profile, clear: { enabled: false } }) })
+    send(conversation, { budgetTokens: 6000, profile: profileOf({ ...profile, clear: { enabled: false } }) })
   expect(sent({}).passes).toContain('fold')
   expect(sent({}).texts.join('\n')).not.toMatch(/#\d/)
   expect(sent(named).texts.join('\n')).toMatch(/earlier messages \(#2 to #\d+\)/)

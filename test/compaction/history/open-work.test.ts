@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Compaction } from '../../../src/compaction/compaction.ts'
 import { newCache } from '../recap/recaps.ts'
 import { compactedUnder } from '../../support/compacted.ts'
-import { policyOf, historyOf, viewTexts } from '../../support/subject.ts'
+import { profileOf, historyOf, viewTexts } from '../../support/subject.ts'
 import { times } from '../../support/times.ts'
 
 // The list of work was asked for again and again behind a compaction, and one that was finished was taken up again.
@@ -92,7 +92,7 @@ function viewsOf(messages: readonly object[], budgetTokens = 2_400): string[] {
     if (roleAt(messages, end - 1) === 'assistant') continue
     const history = historyOf(messages.slice(0, end))
     const made = compactedUnder(history, {
-      policy: policyOf({ recap: { max_tokens: 2_000 } }),
+      profile: profileOf({ recap: { max_tokens: 2_000 } }),
       budgetTokens,
       newest,
       cache,

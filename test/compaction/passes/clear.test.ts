@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { clearedText, unguessableNames } from '../../../src/compaction/passes/clear.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
-import { policyOf } from '../../support/subject.ts'
+import { profileOf } from '../../support/subject.ts'
 import { prose, rounds, send, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
 const task = user('The task.')
 /** A compaction that clears as much as it may and does nothing else. */
 function sendCleared(conversation: readonly object[], clear: object = {}): Sent {
-  const policy = policyOf({
+  const profile = profileOf({
     clear: { at: 0.01, ...clear },
     render: { enabled: false },
     keep: { recent_messages: 0 },
     trigger: 0.99,
     fold: { at: 0.99 },
   })
-  return send(conversation, { budgetTokens: 10_000, policy })
+  return send(conversation, { budgetTokens: 10_000, profile })
 }
 
 describe('the placeholder of a cleared result', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { History } from '../../../src/compaction/history/history.ts'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 import { assistant, prose, rounds, send, sendGrowing, system, user, type Sent } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
@@ -35,9 +35,9 @@ function strictViolations({ messages }: Sent) {
 const keepFew = { recent_messages: 2 }
 
 const roomy = (conversation: readonly object[] | History, profile: object): Sent =>
-  send(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
+  send(conversation, { budgetTokens: ROOMY, profile: profileOf({ keep: keepFew, ...profile }) })
 const roomyGrowing = (conversation: readonly object[], profile: object) =>
-  sendGrowing(conversation, { budgetTokens: ROOMY, policy: policyOf({ keep: keepFew, ...profile }) })
+  sendGrowing(conversation, { budgetTokens: ROOMY, profile: profileOf({ keep: keepFew, ...profile }) })
 
 /** User messages that were sent, the task beside the turns. */
 const usersIn = (sent: Sent): number => ownTexts(sent).filter((text) => text.includes('"role":"user"')).length
@@ -88,8 +88,8 @@ describe('a limit of turns', () => {
 
   test('holds after a compaction by size too', () => {
     const large = turns(16, 3, 400)
-    const policy = policyOf({ limit, keep: keepFew })
-    const requests = sendGrowing(large, { budgetTokens: 9000, policy })
+    const profile = profileOf({ limit, keep: keepFew })
+    const requests = sendGrowing(large, { budgetTokens: 9000, profile })
     expect(new Set(requests.map(({ compaction }) => compaction?.reason))).toContain('trigger')
     for (const request of requests) {
       expect(usersIn(request)).toBeLessThanOrEqual(6 + 1)
@@ -131,7 +131,7 @@ describe('a limit of messages', () => {
 describe('short conversations with huge turns', () => {
   const limit = { messages: 60 }
   const conversation = [system('Be brief.'), ...turns(3, 12), user('Do more.'), ...rounds('now', 2, 40)]
-  const bySize = policyOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
+  const bySize = profileOf({ limit: { turns: 50 }, keep: keepFew, clear: { enabled: false } })
   const [first, second, third, open] = [1, 27, 53, 79]
 
   test('come down to the request and the last reply of each older turn', () => {
@@ -148,7 +148,7 @@ describe('short conversations with huge turns', () => {
 
   test('do so when tokens press, before any turn is dropped', () => {
     const huge = [...turns(3, 8, 300), user('Do more.')]
-    const { compaction, tokens, contents } = send(huge, { budgetTokens: 8000, policy: bySize })
+    const { compaction, tokens, contents } = send(huge, { budgetTokens: 8000, profile: bySize })
     expect(compaction?.reason).toBe('trigger')
     expect(tokens).toBeLessThanOrEqual(8000 * 0.75)
     // The newest messages reach into the third turn.
@@ -163,7 +163,7 @@ describe('short conversations with huge turns', () => {
       ...rounds(`r${index}`, 2, 300),
       assistant(prose(`reply${index}`, 1500)),
     ])
-    const { compaction, tokens } = send([...huge, user('Do more.')], { budgetTokens: 9000, policy: bySize })
+    const { compaction, tokens } = send([...huge, user('Do more.')], { budgetTokens: 9000, profile: bySize })
     expect(tokens).toBeLessThanOrEqual(9000)
     expect(compaction?.fold?.kept.length).toBeLessThan(5)
   })
@@ -184,12 +184,12 @@ describe('short conversations with huge turns', () => {
   test('have no reply where a turn has none: requests that meet are joined for a strict template', () => {
     const unanswered = ['a', 'b'].flatMap((name) => [user(`Do ${name}.`), ...rounds(name, 12, 40)])
     const broken = [...unanswered, ...turn('c', 12), user('Do more.'), ...rounds('now', 2, 40)]
-    const full = policyOf({ limit: { messages: broken.length - 1 }, keep: keepFew })
-    const strict = send(broken, { budgetTokens: ROOMY, policy: full, strict: true })
+    const full = profileOf({ limit: { messages: broken.length - 1 }, keep: keepFew })
+    const strict = send(broken, { budgetTokens: ROOMY, profile: full, strict: true })
     expect(strict.compaction?.fold?.kept).toEqual([25, 50, 75])
     expect(strictViolations(strict)).toEqual([])
     expect(strict.contents[0]).toBe('Do a.\n\nDo b.\n\nDo c.')
-    expect(send(broken, { budgetTokens: ROOMY, policy: full }).contents.slice(0, 3)).toEqual([
+    expect(send(broken, { budgetTokens: ROOMY, profile: full }).contents.slice(0, 3)).toEqual([
       'Do a.',
       'Do b.',
       'Do c.',

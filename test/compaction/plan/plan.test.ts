@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 import {
   assistant,
   isRecap,
@@ -30,17 +30,17 @@ function firstCompaction(pieces: readonly object[][], options: SendOptions): Sen
 const passesOver = (messages: readonly object[], profile: object) =>
   send([task, ...messages, ...rounds('a', 6, 20)], {
     budgetTokens: 9000,
-    policy: policyOf({ fold: { at: 0.99 }, ...profile }),
+    profile: profileOf({ fold: { at: 0.99 }, ...profile }),
   }).passes
 
 const roundPieces = times(30, (index) => round(`b${index}`, prose(`b${index}`, 300)))
 
 describe('a compaction', () => {
   test('goes no further than its target asks, over the oldest messages first', () => {
-    const policy = policyOf({ fold: { at: 0.99 } })
+    const profile = profileOf({ fold: { at: 0.99 } })
     const { compaction, contents, tokens, passes } = firstCompaction(roundPieces, {
       budgetTokens: 10_000,
-      policy,
+      profile,
     })
     expect(compaction).toMatchObject({ reason: 'trigger', fold: null, clips: [] })
     expect(passes).toEqual(['clear'])
@@ -99,8 +99,8 @@ describe('a compaction', () => {
 
   test('keeps of the newest messages what takes no more than half of the room', () => {
     const conversation = [task, ...rounds('a', 30, 400)]
-    const policy = policyOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
-    const { compaction } = send(conversation, { budgetTokens: 8000, policy, forced: true })
+    const profile = profileOf({ keep: { recent_messages: 40 }, clear: { keep_results: 0 } })
+    const { compaction } = send(conversation, { budgetTokens: 8000, profile, forced: true })
     const { sizes } = historyOf(conversation)
     const from = Math.max(compaction?.fold?.frontier ?? 0, 1 + (compaction?.cleared.at(-1) ?? -1))
     const kept = sizes.slice(from).reduce((sum, size) => sum + size, 0)
@@ -112,14 +112,14 @@ describe('a compaction', () => {
 
 describe('thresholds', () => {
   test('above 1 are tokens of the whole prompt', () => {
-    const policy = policyOf({ trigger: 3000, target: 1200 })
+    const profile = profileOf({ trigger: 3000, target: 1200 })
     const below = [task, ...rounds('a', 8, 300)]
-    expect(send(below, { budgetTokens: 100_000, policy }).compaction).toBeNull()
+    expect(send(below, { budgetTokens: 100_000, profile }).compaction).toBeNull()
     const above = [task, ...rounds('a', 10, 300)]
     // A tenth of this budget is more than such a compaction can free.
-    const atOnce = { ...policy, min_growth_tokens: 0 }
-    expect(send(above, { budgetTokens: 100_000, policy: atOnce }).compaction).toBeNull()
-    const smaller = send(above, { budgetTokens: 10_000, policy })
+    const atOnce = { ...profile, min_growth_tokens: 0 }
+    expect(send(above, { budgetTokens: 100_000, profile: atOnce }).compaction).toBeNull()
+    const smaller = send(above, { budgetTokens: 10_000, profile })
     expect(smaller.compaction?.reason).toBe('trigger')
     // The newest messages keep their third of what there is, and whole rounds: the target gives way to that.
     expect(smaller.tokens).toBeLessThanOrEqual(2000)
@@ -127,27 +127,27 @@ describe('thresholds', () => {
 
   test('as ratios apply to what is not fixed', () => {
     const largeTask = user(prose('task', 6000))
-    const policy = policyOf()
+    const profile = profileOf()
     // 75 % of the whole budget is passed with the task alone: what presses is the rest.
     const madeAfter = (count: number) =>
-      send([largeTask, ...rounds('a', count, 300)], { budgetTokens: 9000, policy }).compaction
+      send([largeTask, ...rounds('a', count, 300)], { budgetTokens: 9000, profile }).compaction
     expect(madeAfter(5)).toBeNull()
     expect(madeAfter(16)).not.toBeNull()
   })
 
   test('of a pass ahead of the trigger let it run alone, over all that it may', () => {
     const conversation = [task, ...rounds('a', 14, 300)]
-    const policy = policyOf({ clear: { at: 0.3 } })
-    const { compaction, passes } = send(conversation, { budgetTokens: 10_000, policy })
+    const profile = profileOf({ clear: { at: 0.3 } })
+    const { compaction, passes } = send(conversation, { budgetTokens: 10_000, profile })
     expect(passes).toEqual(['clear'])
     expect(compaction?.fold).toBeNull()
     expect(send(conversation, { budgetTokens: 10_000 }).compaction).toBeNull()
   })
 
   test('of zero treat a result from the first time it is sent, without a compaction', () => {
-    const policy = policyOf({ preview: { at: 0 }, render: { at: 0 } })
+    const profile = profileOf({ preview: { at: 0 }, render: { at: 0 } })
     const conversation = [task, ...round('a', prose('a', 3000)), ...round('b', 'red\rgreen and some more')]
-    const { compaction, passes, messages } = send(conversation, { budgetTokens: 1_000_000, policy })
+    const { compaction, passes, messages } = send(conversation, { budgetTokens: 1_000_000, profile })
     expect(compaction).toBeNull()
     expect(passes).toEqual(['render', 'preview'])
     expect(messages[2]?.content).toContain('3004 tokens')
@@ -155,11 +155,11 @@ describe('thresholds', () => {
   })
 
   test('above the trigger make a pass wait', () => {
-    const policy = policyOf({ fold: { at: 0.95 }, clear: { enabled: false } })
+    const profile = profileOf({ fold: { at: 0.95 }, clear: { enabled: false } })
     const turns = times(40, (index) => [user(`q${index}`), assistant(prose('a', 200))])
     const talk = [task, ...turns.flat()]
-    expect(send(talk, { budgetTokens: 10_000, policy }).compaction).toBeNull()
+    expect(send(talk, { budgetTokens: 10_000, profile }).compaction).toBeNull()
     expect(send(talk, { budgetTokens: 10_000 }).compaction).not.toBeNull()
-    expect(send(talk, { budgetTokens: 8800, policy }).compaction).not.toBeNull()
+    expect(send(talk, { budgetTokens: 8800, profile }).compaction).not.toBeNull()
   })
 })

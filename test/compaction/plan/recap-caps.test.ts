@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
 import { foldAt } from '../../../src/compaction/plan/fold.ts'
 import { frameOf } from '../../../src/compaction/plan/frame.ts'
-import type { Policy } from '../../../src/compaction/policy.ts'
+import type { Profile } from '../../../src/profiles/schema.ts'
 import type { History } from '../../../src/compaction/history/history.ts'
 import { countsOf } from '../../../src/compaction/token-counts.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { standingSummary } from '../../support/at-once.ts'
-import { countThirds, policyOf, historyOf } from '../../support/subject.ts'
+import { countThirds, profileOf, historyOf } from '../../support/subject.ts'
 import { assistant, prose, round, rounds, send, sendGrowing, system, user } from '../sending.ts'
 import { times } from '../../support/times.ts'
 
@@ -15,7 +15,7 @@ const recapOpening = '<conversation-recap>'
 
 /** The contents of the recaps that each compaction of a growing conversation writes. */
 const recapsOfCompactions = (conversation: readonly object[], budgetTokens: number): string[][] =>
-  sendGrowing(conversation, { budgetTokens, policy: policyOf(defaults) })
+  sendGrowing(conversation, { budgetTokens, profile: profileOf(defaults) })
     .filter(({ isCompacted }) => isCompacted)
     .map(({ contents }) => contents.filter((content) => content.startsWith(recapOpening)))
 
@@ -40,8 +40,8 @@ describe('the room of recaps', () => {
       reminder,
       ...round(`a${index}`, prose(`result_${index}.ts in src/part_${index}`, 200)),
     ])
-    const policy = policyOf({ recap: { max_tokens: 500 }, clear: { enabled: false } })
-    const { contents } = send([user('The task.'), ...talk.flat()], { budgetTokens: 12_000, policy })
+    const profile = profileOf({ recap: { max_tokens: 500 }, clear: { enabled: false } })
+    const { contents } = send([user('The task.'), ...talk.flat()], { budgetTokens: 12_000, profile })
     const recap = contents.find((content) => content.startsWith(recapOpening)) ?? ''
     expect(recap.split('Remember the rules')).toHaveLength(2)
     expect(countThirds(recap)).toBeLessThanOrEqual(500 + 110)
@@ -76,8 +76,8 @@ const summary = standingSummary(
 )
 
 /** A plan for all messages of a conversation in this room; `plannedTokensMax`: what a summary may take that is not there yet. */
-function frameFor(of: History, policy: Policy, budgetTokens: number, plannedTokensMax: number | null) {
-  const counts = countsOf(of, policy, createMadeCache({ bytesMax: 1e6 }))
+function frameFor(of: History, profile: Profile, budgetTokens: number, plannedTokensMax: number | null) {
+  const counts = countsOf(of, profile, createMadeCache({ bytesMax: 1e6 }))
   const options = {
     point: of.messages.length,
     previous: null,
@@ -96,7 +96,7 @@ function frameFor(of: History, policy: Policy, budgetTokens: number, plannedToke
 
 /** What summary and recap before the frontier may take together. */
 function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number {
-  const policy = policyOf({ recap: { beside_summaries: recapsBeside } })
+  const profile = profileOf({ recap: { beside_summaries: recapsBeside } })
   const tokensMax = summary.tokens + 20
   const caps = {
     recapTokensMax: tokensMax,
@@ -106,7 +106,7 @@ function foldedTokensMax(togetherTokensMax: number, recapsBeside = true): number
     systemTokensMax: 0,
     keptTokensMax: 0,
   }
-  return foldAt({ ...frameFor(history, policy, 20_000, null), caps }, [summary], frontier).beforeTokensMax
+  return foldAt({ ...frameFor(history, profile, 20_000, null), caps }, [summary], frontier).beforeTokensMax
 }
 
 // A summary that filled the room of both left none for the recap, and with it went all that the user had said.
@@ -119,7 +119,7 @@ test('a summary leaves the recap beside it its least share, as far as both may h
 // The recap of the latest turn was planned with the logarithm of less than nothing, and no frontier was looked for.
 test('a summary that may take more than all of the room leaves recaps nothing, and is planned for all the same', () => {
   const long = historyOf([user('The task.'), assistant('Well.'), user('Go on.'), ...rounds('a', 8, 200)])
-  const frame = frameFor(long, policyOf({ recap: { beside_summaries: true } }), 900, 4_000)
+  const frame = frameFor(long, profileOf({ recap: { beside_summaries: true } }), 900, 4_000)
   const { beforeTokensMax, afterTokensMax } = foldAt(frame, [], long.messages.length)
   expect([beforeTokensMax, afterTokensMax].every(Number.isInteger)).toBe(true)
 })

@@ -7,7 +7,7 @@ import { type Compaction, FOLD_VERSION } from '../../../src/compaction/compactio
 import { countsOf } from '../../../src/compaction/token-counts.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { forAll } from '../../support/property-runs.ts'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 import { times } from '../../support/times.ts'
 import { assistant, isRecap, prose, rawOf, round, rounds, send, sendGrowing, user } from '../sending.ts'
 
@@ -18,7 +18,7 @@ const compactedTo = (target: number, conversation: readonly object[], profile: o
   send(conversation, {
     budgetTokens: 100_000,
     forced: true,
-    policy: policyOf({ trigger: 0.99, target, keep: { recent_messages: 0 }, ...profile }),
+    profile: profileOf({ trigger: 0.99, target, keep: { recent_messages: 0 }, ...profile }),
   })
 
 /** The indexes of the results in the order in which they go, the further down a compaction has to come. */
@@ -51,18 +51,18 @@ describe('what was read last', () => {
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
     read(name, `src/${name}.ts`, prose(`the ${name} file`, 2_600)),
   )
-  const policy = policyOf({ trigger: 1, target: null })
+  const profile = profileOf({ trigger: 1, target: null })
   const begun = [user(prose('The task', 1_500)), ...listing, ...(first ?? []), ...(second ?? [])]
 
   test('stays whole where the view only fits', () => {
-    const { contents, messages } = send(begun, { budgetTokens: 7_160, policy })
+    const { contents, messages } = send(begun, { budgetTokens: 7_160, profile })
     expect(contents).toContain(prose('the first file', 2_600))
     expect(contents).toContain(prose('the second file', 2_600))
     expect(messages).toHaveLength(begun.length)
   })
 
   test('gives way where a compaction was made just before, so that not each request is one', () => {
-    const requests = sendGrowing([...begun, ...(third ?? [])], { budgetTokens: 7_160, policy })
+    const requests = sendGrowing([...begun, ...(third ?? [])], { budgetTokens: 7_160, profile })
     expect(requests.at(-1)?.contents).not.toContain(prose('the second file', 2_600))
     expect(requests.at(-1)?.contents).toContain(prose('the third file', 2_600))
   })
@@ -277,8 +277,8 @@ function conversationOf(run: Run): object[] {
 function planned(run: Run, target: number) {
   const messages = conversationOf(run)
   const history = historyOf(messages)
-  const policy = policyOf({ trigger: 0.99, target, keep: { recent_messages: 4 } })
-  const counts = countsOf(history, policy, createMadeCache({ bytesMax: 1e7 }))
+  const profile = profileOf({ trigger: 0.99, target, keep: { recent_messages: 4 } })
+  const counts = countsOf(history, profile, createMadeCache({ bytesMax: 1e7 }))
   const options: Parameters<typeof planCompaction>[1] = {
     point: messages.length,
     previous: null,

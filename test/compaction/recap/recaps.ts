@@ -6,7 +6,7 @@ import { worldAt } from '../../../src/compaction/recap/world.ts'
 import type { History } from '../../../src/compaction/history/history.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { recapParts } from '../../../src/profiles/schema.ts'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 
 export type RecapOptions = Partial<FoldedRun> & {
   /** Indexes of the messages that still stand in the view. */
@@ -43,8 +43,8 @@ export function recap(conversation: readonly object[] | History, options: RecapO
       keptTokensMax: 256,
     }),
   )
-  const policy = policyOf({ recap: { tell }, recall: { enabled: areNamed } })
-  return runAtOnce(recapOf(history, folded, { visible, shortened, summaries, world }, cache, policy)).text
+  const profile = profileOf({ recap: { tell }, recall: { enabled: areNamed } })
+  return runAtOnce(recapOf(history, folded, { visible, shortened, summaries, world }, cache, profile)).text
 }
 
 export const recapText = (conversation: readonly object[] | History, options?: RecapOptions): string =>

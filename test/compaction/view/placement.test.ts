@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { growing, validConversation, type TestMessage } from '../../support/conversations.ts'
-import { policyOf } from '../../support/subject.ts'
+import { profileOf } from '../../support/subject.ts'
 import { rawSubject } from '../raw-subject.ts'
 import { assistant, prose, rounds, send, system, user, type Sent } from '../sending.ts'
 import { forAll } from '../../support/property-runs.ts'
@@ -16,8 +16,8 @@ const image = '{"type":"image_url","image_url":{"url":"https://images.example/a.
 
 /** What is sent under strict placement for a task, work to be folded and what follows it. */
 function sendStrict(task: string, after: readonly string[] = [], budgetTokens = 1800): Sent {
-  const policy = policyOf({ clear: { enabled: false }, keep: { recent_messages: 2 } })
-  return send(rawSubject([task, ...work('a'), ...after]), { budgetTokens, policy, strict: true })
+  const profile = profileOf({ clear: { enabled: false }, keep: { recent_messages: 2 } })
+  return send(rawSubject([task, ...work('a'), ...after]), { budgetTokens, profile, strict: true })
 }
 
 describe('under strict placement a recap is joined with the user message it meets', () => {
@@ -111,7 +111,7 @@ test('under strict placement the tail begins with an assistant message where one
   const turns = times(12, (turn) => [user(`Do ${turn}.`), assistant(prose(`did ${turn}`, 200))]).flat()
   const { compaction } = send([system('Be brief.'), ...turns, user('Go on.')], {
     budgetTokens: 2000,
-    policy: policyOf({ recap: { max_tokens: 128 } }),
+    profile: profileOf({ recap: { max_tokens: 128 } }),
     strict: true,
   })
   const frontier = compaction?.fold?.frontier ?? 0
@@ -126,10 +126,10 @@ test('a strictly valid conversation stays strictly valid at every request, whate
     fc.integer({ min: 700, max: 6000 }),
     fc.constantFrom({}, { turns: 2 }, { turns: 4, messages: 14 }, { messages: 9 }),
     (messages, budgetTokens, limit) => {
-      const policy = policyOf({ limit, keep: { recent_messages: 4 } })
+      const profile = profileOf({ limit, keep: { recent_messages: 4 } })
       for (const conversation of growing(strictly(messages))) {
         expect(ruleBreaks(conversation, 'strict')).toEqual([])
-        const { messages: sent } = send(conversation, { budgetTokens, policy, strict: true })
+        const { messages: sent } = send(conversation, { budgetTokens, profile, strict: true })
         expect(ruleBreaks(sent, 'strict')).toEqual([])
       }
     },

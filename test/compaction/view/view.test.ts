@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf, historyOf } from '../../support/subject.ts'
+import { profileOf, historyOf } from '../../support/subject.ts'
 import {
   assistant,
   calling,
@@ -48,8 +48,8 @@ describe('a folded view', () => {
   })
 
   test('tells each part of the past on its side of the latest user message', () => {
-    const policy = policyOf({ clear: { enabled: false } })
-    const { contents } = send(conversation, { budgetTokens: 5000, policy })
+    const profile = profileOf({ clear: { enabled: false } })
+    const { contents } = send(conversation, { budgetTokens: 5000, profile })
     const [before = '', after = ''] = contents.filter((content) => recapIn.test(content))
     expect(before).toContain('17 earlier messages')
     expect(before).toContain('Done.')
@@ -77,7 +77,7 @@ describe('a folded view', () => {
   test('without the task, where the profile says so, tells the task in the recap', () => {
     const sent = send(conversation, {
       budgetTokens: 3000,
-      policy: policyOf({ clear: { enabled: false }, keep: { task: false } }),
+      profile: profileOf({ clear: { enabled: false }, keep: { task: false } }),
     })
     expect(outline(sent).slice(0, 4)).toEqual(['system: Be brief', 'recap', 'user: The latest', 'recap'])
     expect(sent.contents[1]).toContain('- The task.')
@@ -105,14 +105,14 @@ describe('system messages in the middle', () => {
 describe('the open round', () => {
   const ids = ['x', 'y', 'z']
   const open = [calling(...ids), ...ids.map((id) => resultOf(id, prose(`result of ${id}`, 400)))]
-  const policy = policyOf({ keep: { recent_messages: 0 }, clear: { keep_results: 0 } })
+  const profile = profileOf({ keep: { recent_messages: 0 }, clear: { keep_results: 0 } })
 
   test.each([4, 2])(
     'stays whole, all of its calls and results, while answers are missing too: %i',
     (count) => {
       const standing = open.slice(0, count)
       const conversation = [user('The task.'), ...rounds('a', 30, 300), ...standing]
-      const { texts } = send(conversation, { budgetTokens: 2500, policy })
+      const { texts } = send(conversation, { budgetTokens: 2500, profile })
       expect(texts.slice(-count)).toEqual(standing.map((message) => JSON.stringify(message)))
     },
   )

@@ -3,7 +3,7 @@ import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import { slotsOf } from '../../../src/formats/chat/slots.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { parseMessage, factsOf } from '../../support/chat-completions.ts'
-import { policyOf } from '../../support/subject.ts'
+import { profileOf } from '../../support/subject.ts'
 import { rawSubject, readRaw } from '../../compaction/raw-subject.ts'
 import { prose, send } from '../../compaction/sending.ts'
 import { sourceOf } from '../../support/source.ts'
@@ -78,7 +78,7 @@ describe('in a view', () => {
     ])
     const { texts } = send(history, {
       budgetTokens: 6000,
-      policy: policyOf({
+      profile: profileOf({
         clear: { keep_results: 1, at: 0.2 },
         fold: { at: 1 },
         keep: { recent_messages: 2 },
@@ -108,9 +108,9 @@ describe('in a view', () => {
       call('c0', '{}'),
       `{"role":"tool","content":${parts},"tool_call_id":"c0"}`,
     ])
-    const policy = policyOf({ preview: { threshold_tokens: 100_000 } })
+    const profile = profileOf({ preview: { threshold_tokens: 100_000 } })
     const contentUnder = (budgetTokens: number): unknown =>
-      send(history, { budgetTokens, policy }).messages[2]?.content
+      send(history, { budgetTokens, profile }).messages[2]?.content
     expect(contentUnder(900)).toEqual([
       { type: 'text', text: expect.stringContaining('[clipped: 3000 tokens in all]') },
       image,

@@ -51,7 +51,7 @@ export async function viewsOf(options: ViewOptions): Promise<ReadonlyMap<number,
   const all = recording.points.filter((point) => point <= (points.at(-1) ?? 0))
   const views = new Map<number, readonly RawMessage[]>()
   if (options.row.kind === 'policy') {
-    const policy = policyOf(options.row.name, options.stranger)
+    const policy = profileOf(options.row.name, options.stranger)
     for (const point of all) views.set(point, policy(inputAt(point)))
   } else {
     const { profile, checkout } = options.row
@@ -93,7 +93,7 @@ export function openPresence({ messages }: Recording) {
   }
 }
 
-function policyOf(name: string, stranger: readonly RawMessage[]): Policy {
+function profileOf(name: string, stranger: readonly RawMessage[]): Policy {
   if (name === NOTHING) return nothing
   if (name === 'stranger') return openStranger(stranger)
   const open = policies.get(name)

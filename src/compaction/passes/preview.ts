@@ -1,0 +1,50 @@
+import { numberInMark } from '../history/message-numbers.ts'
+import { cutHead, cutTail } from './clip.ts'
+import type { TextPass } from './text-pass.ts'
+
+/** Large results become their head and tail. */
+export const preview = {
+  name: 'preview',
+  treatment: 'previewed',
+  losesText: true,
+  words: {
+    result: 'large result',
+    meaning: 'a large result, of which only the beginning and the end were sent',
+    recalled: 'middle left out',
+  },
+  treats: ({ preview: { threshold_tokens } }, sizeTokens) => sizeTokens >= threshold_tokens,
+  *edited(text, { profile: { preview: bounds }, sizeTokens, number }) {
+    return previewText(text, sizeTokens, { maxChars: bounds.max_chars, maxLines: bounds.max_lines }, number)
+  },
+} as const satisfies TextPass
+
+/**
+ * @internal exported for tests. A long text's head and tail, with a mark between them that states the original size in tokens and the name by which
+ * all of it can be read back, null where it cannot; the text itself where that is no longer.
+ */
+export function previewText(
+  text: string,
+  sizeTokens: number,
+  bounds: { readonly maxChars: number; readonly maxLines: number },
+  number: string | null = null,
+): string {
+  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
+  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
+  const lines = Math.max(0, bounds.maxLines - 1)
+  const head = cutHead(text, Math.floor(chars * PREVIEW_HEAD_SHARE), Math.ceil(lines * PREVIEW_HEAD_SHARE))
+  const tail = cutTail(
+    text.slice(head.length),
+    chars - Math.floor(chars * PREVIEW_HEAD_SHARE),
+    Math.floor(lines * (1 - PREVIEW_HEAD_SHARE)),
+  )
+  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
+  return preview.length < text.length ? preview : text
+}
+
+// --- internal ---
+
+/** Commands print what they are first and how they ended last: the head takes more. */
+const PREVIEW_HEAD_SHARE = 0.6
+
+/** The line breaks around the mark of a preview. */
+const BREAKS_CHARS = 2
