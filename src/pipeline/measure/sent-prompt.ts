@@ -11,8 +11,17 @@ import type { CountedModel, Counts } from '../../models/counts/counts.ts'
 import { digest } from '../read/read-chat.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 
+/** Our count of what is sent: a form may have been given its size before anything was counted, and as it came it is as large as it came. */
+export function ownTokensOf(measure: Measure | null, { isRewritten, sentTokens }: Form): number {
+  return isRewritten ? sentTokens : (measure?.incomingTokens ?? sentTokens)
+}
+
 /** What the provider should count of a prompt of so many of our tokens; our own count if nothing was measured. */
-export function promptTokensOf(measure: Measure | null, form: Form, ownTokens = form.sentTokens): number {
+export function promptTokensOf(
+  measure: Measure | null,
+  form: Form,
+  ownTokens = ownTokensOf(measure, form),
+): number {
   if (measure === null) return ownTokens
   const { counted, rate } = measure
   return expectedTokens(ownTokens, rate, counted === null ? null : anchorFor(counted, form))
@@ -40,7 +49,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
       },
     })),
     counted: {
-      ownTokens: form.sentTokens,
+      ownTokens: ownTokensOf(measure, form),
       aroundTokens: counted.aroundTokens,
       // What was folded or made anew holds neither.
       looseTokens: sumOfKept(form, (index) => loose[index] ?? 0),

@@ -13,7 +13,7 @@ import type { View } from '../../compaction/view/view.ts'
 import { clientOf } from '../bare-report.ts'
 import { noOutlook, type SummaryOutlook } from '../../summaries/summary-record.ts'
 import { headerValue } from '../../upstream/credential.ts'
-import { promptTokensOf } from '../measure/sent-prompt.ts'
+import { ownTokensOf, promptTokensOf } from '../measure/sent-prompt.ts'
 import type { AnsweredRequest, Chat, Counted, Form, PreparedRequest, ReadRequest } from '../request.ts'
 import { isAnswered, isRecovered } from '../send/outcome.ts'
 
@@ -39,6 +39,7 @@ export function readReport(
   const window = prepared?.measure?.window ?? null
   const form = outcome?.form ?? prepared?.form ?? null
   const view = form?.compacted?.view ?? null
+  const sentTokens = form === null ? null : ownTokensOf(countedBy, form)
   // On record, and followed by the next request, whatever becomes of this one.
   const isNew = form !== null && (form.made ?? prepared?.form.made ?? null) !== null
   const compactions = isNew && prepared !== null ? compactionsOf(prepared, form) : []
@@ -94,13 +95,13 @@ export function readReport(
       messages_received: countedBy === null ? null : request.received.messages.length,
       messages_sent: countedBy === null ? null : (view ?? form?.chat ?? chat).messages.length,
       tokens_received: countedBy?.incomingTokens ?? null,
-      tokens_sent: countedBy === null ? null : (form?.sentTokens ?? null),
+      tokens_sent: countedBy === null ? null : sentTokens,
       tokens_are_bounds: countedBy?.counted === null,
       pressure: prepared?.measure?.pressure ?? null,
       sent_pressure:
-        countedBy === null || form === null
+        countedBy === null || form === null || sentTokens === null
           ? null
-          : (counted === null ? form.sentTokens : promptTokensOf(countedBy, form) / countedBy.rate.ratio) /
+          : (counted === null ? sentTokens : promptTokensOf(countedBy, form) / countedBy.rate.ratio) /
             countedBy.budgetTokens,
       passes: form?.isRewritten === true ? [...(view?.passes ?? [])] : [],
       summary:
