@@ -13,7 +13,7 @@ import { openStore } from '../storage/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
 import { addressOf, type ListenAddress, type ListenError, onThisMachine } from '../server/listeners.ts'
-import { answers } from './run/running.ts'
+import { answers } from './run/running-foldgate.ts'
 
 export type OpenOptions = {
   readonly settings: Settings

@@ -13,7 +13,7 @@ import { createServerWindows } from '../models/discovery/server-windows.ts'
 import { lowestThresholdTokens } from '../compaction/due.ts'
 import { grouped } from '../telemetry/log/lines.ts'
 import { budgetOf, thresholdTokens } from '../tokens/budget.ts'
-import { encodingFor, startingRatio } from '../tokens/families.ts'
+import { encodingFor, startingRatio } from '../tokens/tokenizer-families.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { targetOf, triggerOf } from '../profiles/effective.ts'
 

@@ -11,7 +11,7 @@ import {
 import { covers, foldedRanges, hasUnsummarised, layoutOf, partTokens, rangeIndexes } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import { quotedSystemTokensMax } from './shares.ts'
-import { pinnedTokens } from './plan/parts.ts'
+import { pinnedTokens } from './plan/pins.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Room } from './room.ts'
 import type { Profile } from '../profiles/schema.ts'

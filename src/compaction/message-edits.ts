@@ -1,11 +1,11 @@
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Slot } from '../formats/contract.ts'
-import { restored } from '../formats/readable.ts'
+import { restored } from '../formats/shortened-message.ts'
 import type { Pausable } from '../json/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText } from './passes/clip.ts'
-import { hiddenTokens, isSampled, unreadTokens } from '../tokens/unread-tokens.ts'
+import { hiddenTokens, isSampled, unreadTokens } from '../tokens/skipped-tokens.ts'
 import { clearedText, unguessableNames } from './passes/clear.ts'
 import { isLossless, type TextTreatment, textPasses } from './passes/passes.ts'
 import { messageNumber } from './history/message-numbers.ts'
@@ -144,12 +144,12 @@ function* editedText(
   let how: MadeHow | null = resolved === null ? null : 'resolved'
   let sizeTokens: number | null = size
   const last = textPasses.findIndex(({ treatment }) => treatment === pass)
-  for (const { treats, edited: editedBy, losesText, treatment } of textPasses.slice(0, last + 1)) {
+  for (const each of textPasses.slice(0, last + 1)) {
     sizeTokens ??= yield* history.countSteps(text)
-    if (!treats(profile, sizeTokens)) continue
-    const made = yield* editedBy(text, { profile, sizeTokens: size, number })
+    if (!each.treats(profile, sizeTokens)) continue
+    const made = yield* each.edited(text, { profile, sizeTokens: size, number })
     if (made === text) continue
-    how = losesText ? treatment : (how ?? treatment)
+    how = each.losesText ? each.treatment : (how ?? each.treatment)
     text = made
     sizeTokens = null
   }

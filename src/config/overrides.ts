@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { nearest } from '../profiles/near-miss.ts'
 import { type FlagName, flags, type FlagValues } from './flags.ts'
-import type { Environment, LiveKey } from './held-keys.ts'
+import type { Environment, LiveKey } from './api-keys.ts'
 
 /** A setting that comes from a flag or an environment variable. */
 export type Override = {

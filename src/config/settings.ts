@@ -10,7 +10,7 @@ import {
   type LiveKey,
   readLiveKey,
   readVariable,
-} from './held-keys.ts'
+} from './api-keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'

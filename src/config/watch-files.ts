@@ -11,7 +11,7 @@ import {
   type LiveSecrets,
   readKeyFile,
   settingPath,
-} from './held-keys.ts'
+} from './api-keys.ts'
 import type { Problem } from './problem.ts'
 import { type ProfileFilesOptions, readProfileFiles } from './configuration.ts'
 

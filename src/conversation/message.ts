@@ -1,5 +1,5 @@
 import type { PlacedSpan } from '../json/body-spans.ts'
-import type { Unread } from '../json/unread.ts'
+import type { Unread } from '../json/skipped-text.ts'
 
 /** How long a provider keeps what a mark for its prompt cache has it keep. */
 export type CacheTtl = '5m' | '1h'

@@ -6,9 +6,9 @@ import type { Message, MessageFacts, ParsedMessage } from '../conversation/messa
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import { keptIn } from '../conversation/keep-marks.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
-import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../json/unread.ts'
+import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../json/skipped-text.ts'
 import type { Dialect } from './contract.ts'
-import { movedBy, readable, shortened } from './readable.ts'
+import { movedBy, readable, shortened } from './shortened-message.ts'
 
 /**
  * Reads an entry's facts, or finds them again; null if the entry cannot be read with certainty, `stateful` if it stands for

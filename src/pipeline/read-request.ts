@@ -10,7 +10,7 @@ import { blanksBilling } from './billing-line.ts'
 import type { RequestParts } from './request-parts.ts'
 import { digest, readBytes, withFreeThoughts } from './read/read-chat.ts'
 import { anyHasBoundThoughts } from '../compaction/history/history.ts'
-import { bindsThoughts } from './learnt.ts'
+import { bindsThoughts } from './model-lessons.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { ArrivedRequest, ReadRequest, UnreadReason } from './request.ts'
 

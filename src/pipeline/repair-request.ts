@@ -4,7 +4,7 @@ import { spliceMessages } from '../json/splice.ts'
 import { InvariantError } from '../errors.ts'
 import { runInSlices, type Eventual, onceThere } from '../scheduling/drive.ts'
 import type { RequestParts } from './request-parts.ts'
-import { whyUntouched } from './learnt.ts'
+import { whyUntouched } from './model-lessons.ts'
 import { readBytes, type ReadChatOptions, withFreeThoughts } from './read/read-chat.ts'
 import { bytesOf } from './send/outgoing-body.ts'
 

@@ -1,4 +1,4 @@
-import { thingsIn } from '../compaction/history/things.ts'
+import { thingsIn } from '../compaction/history/specific-names.ts'
 import type { CountTokens } from '../compaction/history/history.ts'
 
 /**

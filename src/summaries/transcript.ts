@@ -1,5 +1,5 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
-import { renderTerminal } from '../compaction/terminal/render.ts'
+import { renderTerminal } from '../compaction/terminal/render-terminal.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
 import { harmless, labels, speakerLabel } from '../compaction/recap/headings.ts'
 import type { History } from '../compaction/history/history.ts'

@@ -3,12 +3,18 @@ import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.
 import { completeSummary } from './complete-summary.ts'
 import type { SummaryOrder, SummaryResult } from './summary-order.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
-import { CACHED_PROMPT, REASONING_TOKENS, rejectionIn, type Rejections, SYSTEM_ROLE } from './rejections.ts'
+import {
+  CACHED_PROMPT,
+  REASONING_TOKENS,
+  rejectionIn,
+  type Rejections,
+  SYSTEM_ROLE,
+} from './refused-fields.ts'
 import { failure, type Failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
-import { GaveWayError } from '../upstream/gate.ts'
+import { GaveWayError } from '../upstream/places.ts'
 import { clipText } from '../compaction/passes/clip.ts'
 import type { CountSteps } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'

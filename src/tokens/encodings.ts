@@ -1,6 +1,6 @@
 import { runAtOnce, type Pausable } from '../json/source.ts'
 import { counterOver, type Cut, vocabularySteps, type TokenCounter, type Vocabulary } from './bpe-counter.ts'
-import type { EncodingName } from './families.ts'
+import type { EncodingName } from './tokenizer-families.ts'
 
 /** How work is done beside other work. */
 export type Pace = {

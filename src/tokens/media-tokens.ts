@@ -1,5 +1,5 @@
 import type { Media } from '../conversation/message.ts'
-import { familyFinder, modelName } from './families.ts'
+import { familyFinder, modelName } from './tokenizer-families.ts'
 import rows from './model-families.json' with { type: 'json' }
 
 /**

@@ -1,7 +1,7 @@
 import { isJsonObject, stringOr, type JsonObject } from '../json/json-value.ts'
 import type { Pausable } from '../json/source.ts'
 import type { TokenCounter } from './bpe-counter.ts'
-import { familyFinder } from './families.ts'
+import { familyFinder } from './tokenizer-families.ts'
 import rows from './model-families.json' with { type: 'json' }
 
 /** The tokens of a request's `tools`, or of the legacy `functions`, as the model is shown them. 0 where there are none. */

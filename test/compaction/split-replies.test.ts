@@ -5,7 +5,7 @@ import { callOf, isTalk, type History, toolNameOf } from '../../src/compaction/h
 import { runAtOnce } from '../../src/json/source.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import { mentionsIn } from '../../src/compaction/recap/names.ts'
-import { type UserMessage, userMessages } from '../../src/compaction/recap/user/user-words.ts'
+import { type UserMessage, userMessages } from '../../src/compaction/recap/user/sentence-worth.ts'
 import { fitting } from '../../src/pipeline/records/records.ts'
 import { compactedUnder } from '../support/compacted.ts'
 import { longRun, type TestMessage } from '../support/conversations.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { partsAt, pinsAt } from '../../src/compaction/plan/parts.ts'
+import { partsAt, pinsAt } from '../../src/compaction/plan/pins.ts'
 import { type PartSizes, SHARE, sharesOf } from '../../src/compaction/shares.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'

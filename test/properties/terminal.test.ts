@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderTerminal } from '../support/at-once.ts'
-import { drawTerminal } from '../../src/compaction/terminal/render.ts'
+import { drawTerminal } from '../../src/compaction/terminal/render-terminal.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { type ScreenSize, screenSizeOf } from '../../src/compaction/terminal/terminal.ts'
 import {

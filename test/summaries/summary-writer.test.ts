@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAheadRecords } from '../../src/summaries/ahead-records.ts'
-import { createRateLimits } from '../../src/summaries/rejections.ts'
+import { createRateLimits } from '../../src/summaries/rate-limits.ts'
 import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
 import {

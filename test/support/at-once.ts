@@ -1,4 +1,4 @@
-import { renderTerminal as rendering } from '../../src/compaction/terminal/render.ts'
+import { renderTerminal as rendering } from '../../src/compaction/terminal/render-terminal.ts'
 import { standingSummary as standing } from '../../src/compaction/standing-summary.ts'
 import { runAtOnce, type Pausable, type Source } from '../../src/json/source.ts'
 import type { History } from '../../src/compaction/history/history.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Media, MessageFacts, ParsedMessage } from '../../src/conversation/message.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
-import { encodingFor } from '../../src/tokens/families.ts'
+import { encodingFor } from '../../src/tokens/tokenizer-families.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
 import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/tokens/message-tokens.ts'
 

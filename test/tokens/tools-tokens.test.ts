@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
-import { encodingFor } from '../../src/tokens/families.ts'
+import { encodingFor } from '../../src/tokens/tokenizer-families.ts'
 import { schemaTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 
 const text = { type: 'string' }

@@ -1,4 +1,4 @@
-import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../telemetry/conversations/read-conversations.ts'
 import { chart } from './chart.ts'
 import {
   answeringMark,

@@ -1,4 +1,4 @@
-import type { ConversationDetail } from '../../telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../telemetry/conversations/read-conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
 import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
 import { compactionWords, treatments } from '../told-words.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '../../config/held-keys.ts'
+import type { Environment } from '../../config/api-keys.ts'
 
 /** Where the Foldgate of a run is, and what is known of the servers behind it. */
 export type Way = {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { nearestProgram } from './find-program.ts'
-import type { Environment } from '../../config/held-keys.ts'
+import type { Environment } from '../../config/api-keys.ts'
 import type { Additions } from './known-program.ts'
 
 export type ChildOptions = {

@@ -1,7 +1,7 @@
 import type { ConfiguredUpstream, Settings } from '../../config/settings.ts'
 import { defaultUpstreamUrl } from '../../config/settings-schema.ts'
 import { problemOf, type Problem } from '../../config/problem.ts'
-import type { Environment } from '../../config/held-keys.ts'
+import type { Environment } from '../../config/api-keys.ts'
 import { canonicalUrl, upstreamUrlFault } from '../../config/web-address.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
 import type { Way } from './known-program.ts'

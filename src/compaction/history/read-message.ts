@@ -1,7 +1,7 @@
 import type { Message, ParsedMessage } from '../../conversation/message.ts'
 import type { Source, Pausable } from '../../json/source.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import { readable, type Readable, restored } from '../../formats/readable.ts'
+import { readable, type Readable, restored } from '../../formats/shortened-message.ts'
 import type { History } from './history.ts'
 import { isJsonObject, type JsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 

@@ -4,7 +4,7 @@ import { supersededIn } from '../history/calls/superseded.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import { lookedAt } from '../history/read-message.ts'
 import { type Rounds, type History, toolNameOf } from '../history/history.ts'
-import { isUnguessable, wordsIn } from '../history/things.ts'
+import { isUnguessable, wordsIn } from '../history/specific-names.ts'
 
 // Clearing: a tool result becomes a short placeholder. A compaction clears as many results as it takes to come down to its
 // target, in the order of `clearableResults`, and puts those back for which there is room in the end (`plan/edit-by-worth.ts`).

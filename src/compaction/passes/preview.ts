@@ -14,6 +14,8 @@ export const preview = {
   },
   treats: ({ preview: { threshold_tokens } }, sizeTokens) => sizeTokens >= threshold_tokens,
   *edited(text, { profile: { preview: bounds }, sizeTokens, number }) {
+    // Texts may be long, and many: others may go on before each.
+    yield
     return previewText(text, sizeTokens, { maxChars: bounds.max_chars, maxLines: bounds.max_lines }, number)
   },
 } as const satisfies TextPass
@@ -37,8 +39,8 @@ export function previewText(
     chars - Math.floor(chars * PREVIEW_HEAD_SHARE),
     Math.floor(lines * (1 - PREVIEW_HEAD_SHARE)),
   )
-  const preview = [head, mark, tail].filter((piece) => piece !== '').join('\n')
-  return preview.length < text.length ? preview : text
+  const shown = [head, mark, tail].filter((piece) => piece !== '').join('\n')
+  return shown.length < text.length ? shown : text
 }
 
 // --- internal ---

@@ -1,4 +1,4 @@
-import { renderTerminal } from '../terminal/render.ts'
+import { renderTerminal } from '../terminal/render-terminal.ts'
 import type { TextPass } from './text-pass.ts'
 
 /** Terminal output becomes what a terminal would show in the end. */

@@ -6,7 +6,7 @@ import type { Profile } from '../../profiles/schema.ts'
  * among them says when it begins; records say under its name how far it has reached.
  */
 export type TextPass = {
-  readonly name: keyof Profile & string
+  readonly name: keyof Profile
   /** What became of a message that it changed, in journals, on pages and in `explain`. */
   readonly treatment: string
   /** Whether a text under it says less, so that it gets a mark, and can be read back. */

@@ -9,7 +9,7 @@ import type { TokenCounts } from '../token-counts.ts'
 import { countedDraft, type Draft, type Frame } from './frame.ts'
 import { bareFold, isLatestPassed } from './fold.ts'
 import { templateFits } from './frontier.ts'
-import { isPinned } from './parts.ts'
+import { isPinned } from './pins.ts'
 
 /**
  * The last means, for a view that still exceeds the budget: parts above their share are cut down to it, in the reverse of

@@ -6,7 +6,7 @@ import { isInstruction, readableTokens, type History } from '../history/history.
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { SHARE } from '../shares.ts'
 import type { Frame } from './frame.ts'
-import type { Pins } from './parts.ts'
+import type { Pins } from './pins.ts'
 
 /**
  * The fold at a frontier, with what it keeps of old turns before it: summaries and a recap for what lies before the latest

@@ -23,8 +23,8 @@ import {
   SMALLEST_RECAP_TOKENS,
 } from '../shares.ts'
 import { plannedTokens, type TokenCounts } from '../token-counts.ts'
-import { hasLimit } from './limit.ts'
-import { partsAt, pinsAt, tokensBesidePins } from './parts.ts'
+import { hasLimit } from './view-length.ts'
+import { partsAt, pinsAt, tokensBesidePins } from './pins.ts'
 import { ascending } from '../held-thoughts.ts'
 
 export type PlanOptions = {

@@ -9,8 +9,8 @@ import { countedDraft, type Draft, type Frame, frameOf, type PlanOptions, record
 import { editedByWorth, editedEnough, putBack } from './edit-by-worth.ts'
 import { foldAt } from './fold.ts'
 import { chooseFrontier } from './frontier.ts'
-import { hasLimit, isOverLimit, lengthOf } from './limit.ts'
-import { isPinned } from './parts.ts'
+import { hasLimit, isOverLimit, lengthOf } from './view-length.ts'
+import { isPinned } from './pins.ts'
 import { foldOverLimit, foldTurns, type TurnsFold } from './turn-limit.ts'
 
 /**

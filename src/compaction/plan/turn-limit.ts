@@ -5,8 +5,8 @@ import type { Fold } from '../compaction.ts'
 import { isTalk, replyAt, type History } from '../history/history.ts'
 import type { Frame } from './frame.ts'
 import { templateFits } from './frontier.ts'
-import { bringsDown, type Folded, isOverLimit, type Length, lengthOf } from './limit.ts'
-import { isPinned } from './parts.ts'
+import { bringsDown, type Folded, isOverLimit, type Length, lengthOf } from './view-length.ts'
+import { isPinned } from './pins.ts'
 
 /** Where a fold by turns ends, and what it keeps of those that it takes. */
 export type TurnsFold = Pick<Fold, 'frontier' | 'kept'>

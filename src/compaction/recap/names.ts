@@ -1,9 +1,9 @@
 import type { Pausable } from '../../json/source.ts'
 import { callSubjects } from '../history/calls/call-subject.ts'
 import { callOf, isSaidByUser, readableTokens, replyStart, type History } from '../history/history.ts'
-import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/things.ts'
+import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/specific-names.ts'
 import type { MadeCache } from '../made-cache.ts'
-import { renderTerminal } from '../terminal/render.ts'
+import { renderTerminal } from '../terminal/render-terminal.ts'
 import { argumentLines, lookedAt, readMessage } from '../history/read-message.ts'
 
 /**

@@ -7,7 +7,7 @@ import { opensMessage, type History } from '../history/history.ts'
 import { createWriter, headings, unforged, type Writer } from './headings.ts'
 import { mentionsIn, nameLines } from './names.ts'
 import { writeSystem, writeUsers } from './user/said.ts'
-import { diaryLines, type World } from './world.ts'
+import { diaryLines, type World } from './agent-state.ts'
 import type { OpenWork } from '../history/calls/open-work.ts'
 import type { Profile } from '../../profiles/schema.ts'
 

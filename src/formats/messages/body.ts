@@ -12,7 +12,7 @@ import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } 
 import { firstOf, valueIn } from '../content/slots.ts'
 import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
 import { elementsIn, withComma } from '../../json/json-scan.ts'
-import { READ_BYTES_MAX } from '../../json/unread.ts'
+import { READ_BYTES_MAX } from '../../json/skipped-text.ts'
 
 /** How the body of a request for a message is written. */
 export const messagesBody: BodyShape = {

@@ -30,7 +30,7 @@ import { firstOf, valueIn } from '../content/slots.ts'
 import { continuedBody } from '../continued-body.ts'
 import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
-import { readable } from '../readable.ts'
+import { readable } from '../shortened-message.ts'
 import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
 
 /**

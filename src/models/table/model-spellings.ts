@@ -1,4 +1,4 @@
-import { modelName } from '../../tokens/families.ts'
+import { modelName } from '../../tokens/tokenizer-families.ts'
 
 /**
  * The name a model is listed by: what stands behind the last slash, in small letters, with a version's dot, `p` or underscore

@@ -23,7 +23,7 @@ import {
   uncutTokens,
 } from '../../tokens/message-tokens.ts'
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
-import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/unread-tokens.ts'
+import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/skipped-tokens.ts'
 import { digest } from '../read/read-chat.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import type { History } from '../../compaction/history/history.ts'

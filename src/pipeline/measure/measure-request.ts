@@ -1,5 +1,5 @@
-import { hasFamily } from '../../tokens/families.ts'
-import { isStrict, keepsNewestThoughts, whyUntouched } from '../learnt.ts'
+import { hasFamily } from '../../tokens/tokenizer-families.ts'
+import { isStrict, keepsNewestThoughts, whyUntouched } from '../model-lessons.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { reserveOf, underWindow } from './measure.ts'
 import { type Eventual, onceThere } from '../../scheduling/drive.ts'

@@ -17,7 +17,7 @@ import {
   growthDoubtTokens,
   type Rate,
 } from '../../models/counts/counted-prompt.ts'
-import { encodingFor, startingRatio } from '../../tokens/families.ts'
+import { encodingFor, startingRatio } from '../../tokens/tokenizer-families.ts'
 import { runInSlices, type Eventual, nextSlice } from '../../scheduling/drive.ts'
 import type { Windows } from '../../models/windows.ts'
 import type { Learning } from '../../models/learn.ts'

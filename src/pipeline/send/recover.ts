@@ -1,7 +1,7 @@
 import type { Classification } from '../../overflow/classification.ts'
 import { limitBeside, nextAttempt } from '../../overflow/tighten.ts'
 import { type SmallerFormOptions, tightenedForm } from '../compact/forms.ts'
-import { isStrict } from '../learnt.ts'
+import { isStrict } from '../model-lessons.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { Form, Measure, Outcome, PreparedRequest, Sending } from '../request.ts'

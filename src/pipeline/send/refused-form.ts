@@ -1,7 +1,7 @@
 import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
-import { isStrict } from '../learnt.ts'
+import { isStrict } from '../model-lessons.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { READ_BYTES_MAX } from '../../../src/json/unread.ts'
+import { READ_BYTES_MAX } from '../../../src/json/skipped-text.ts'
 import { drawExplanation } from '../../../src/admin/explain/explanation-text.ts'
 import { explanationJson } from '../../../src/admin/explain/explanation.ts'
 import { rounds, system, user } from '../../compaction/sending.ts'

@@ -1,6 +1,6 @@
 import type { ConversationCard } from '../../../src/telemetry/conversations/conversation-list.ts'
 import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
-import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import { type Totals, totalsSchema, type UnreadCard } from '../../../src/telemetry/conversations/totals.ts'
 import type { UsageRow } from '../../../src/telemetry/journal/rows.ts'
 import type { ModelCard, Told } from '../../../src/admin/model-cards.ts'

@@ -5,7 +5,7 @@ import { streamSSE } from 'hono/streaming'
 import { contentSecurityPolicy, pageAssets } from '../../../src/admin/page/page-frame.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
-import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import { freePort } from '../../support/free-port.ts'
 import {
   agentEvents,

@@ -4,7 +4,7 @@ import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
 import { unescaped } from '../../../src/admin/page/message-line.ts'
-import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import {
   agentEvents,
   agentMessages,

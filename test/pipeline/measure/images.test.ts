@@ -5,7 +5,7 @@ import { gif, jpeg, png, webp } from '../../support/images.ts'
 import { standWith } from '../../support/stand.ts'
 import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'
 import { postChat, rawMessages } from '../../support/post-chat.ts'
-import { READ_BYTES_MAX } from '../../../src/json/unread.ts'
+import { READ_BYTES_MAX } from '../../../src/json/skipped-text.ts'
 
 // In o200k_base `look` is one token and `hello world` two; a message costs four beside its content, the reply three.
 const look = 4 + 1

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConversationCard } from '../../../src/telemetry/conversations/conversation-list.ts'
-import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import type { StoredEvent } from '../../../src/telemetry/journal/journal.ts'
 import { askAdmin } from '../../admin/ask-admin.ts'
 import { sumOf } from '../harness/table.ts'

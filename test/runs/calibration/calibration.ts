@@ -22,7 +22,7 @@ import { describeSent, promptTokensOf } from '../../../src/pipeline/measure/sent
 import { digest } from '../../../src/pipeline/read/read-chat.ts'
 import { readBytes } from '../../../src/pipeline/read/read-chat.ts'
 import type { Measure } from '../../../src/pipeline/request.ts'
-import { startingRatio } from '../../../src/tokens/families.ts'
+import { startingRatio } from '../../../src/tokens/tokenizer-families.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { freshCounts, unknownWindow } from '../../support/models.ts'
 import { cutRawRequest } from '../../support/strict-upstream/raw-request.ts'

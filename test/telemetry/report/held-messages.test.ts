@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { ConversationDetail } from '../../../src/telemetry/conversations/conversations.ts'
+import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import type { HeldMessages } from '../../../src/telemetry/request-report.ts'
 import type { Tracing } from '../../../src/telemetry/tracing/tracing.ts'
 import { isCollected } from '../../support/eventually.ts'

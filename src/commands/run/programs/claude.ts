@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Environment } from '../../../config/held-keys.ts'
+import type { Environment } from '../../../config/api-keys.ts'
 import { isJsonObject, parseJsonText } from '../../../json/json-value.ts'
 import {
   hasOption,

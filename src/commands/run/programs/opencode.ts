@@ -1,4 +1,4 @@
-import type { Environment } from '../../../config/held-keys.ts'
+import type { Environment } from '../../../config/api-keys.ts'
 import { isJsonObject, parseJsonText } from '../../../json/json-value.ts'
 import {
   isSet,

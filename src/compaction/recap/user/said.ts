@@ -4,7 +4,7 @@ import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
 import { isInstruction, isSaidByUser, isTalk, type History } from '../../history/history.ts'
 import { headings, type Writer } from '../headings.ts'
-import { type UserMessage, userMessages, type UserWords } from './user-words.ts'
+import { type UserMessage, userMessages, type UserWords } from './sentence-worth.ts'
 import { evened, runsTogether, wordCount, wordsOf } from './sentences.ts'
 import { bestFirst } from '../names.ts'
 

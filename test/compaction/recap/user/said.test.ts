@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chooseWords } from '../../../../src/compaction/recap/user/said.ts'
-import { beginsNoting, notedShares, userMessages } from '../../../../src/compaction/recap/user/user-words.ts'
+import {
+  beginsNoting,
+  notedShares,
+  userMessages,
+} from '../../../../src/compaction/recap/user/sentence-worth.ts'
 import { summaryText } from '../../../../src/compaction/standing-summary.ts'
 import { runAtOnce } from '../../../../src/json/source.ts'
 import { conversation } from '../../../support/arbitrary-conversation.ts'

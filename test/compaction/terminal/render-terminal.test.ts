@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { collapseRepeats as collapsing } from '../../../src/compaction/terminal/render.ts'
+import { collapseRepeats as collapsing } from '../../../src/compaction/terminal/render-terminal.ts'
 import { atOnce, renderTerminal } from '../../support/at-once.ts'
 import { times } from '../../support/times.ts'
 

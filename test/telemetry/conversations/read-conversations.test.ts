@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createConversationList } from '../../../src/telemetry/conversations/conversation-list.ts'
-import { createConversations } from '../../../src/telemetry/conversations/conversations.ts'
+import { createConversations } from '../../../src/telemetry/conversations/read-conversations.ts'
 import { createHeldContent } from '../../../src/telemetry/conversations/held-content.ts'
 import { createUnreadTally } from '../../../src/telemetry/conversations/totals.ts'
 import { createJournal, type Signals } from '../../../src/telemetry/journal/journal.ts'

@@ -1,6 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
-import { marksIn, READ_BYTES_MAX, unreadMark } from '../json/unread.ts'
+import { marksIn, READ_BYTES_MAX, unreadMark } from '../json/skipped-text.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */

@@ -1,4 +1,4 @@
-import type { Environment } from '../../config/held-keys.ts'
+import type { Environment } from '../../config/api-keys.ts'
 import type { Settings } from '../../config/settings.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
 import { isRefusedConnection } from '../../upstream/failure.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { encodingFor, familyFinder, startingRatio } from '../../src/tokens/families.ts'
+import { encodingFor, familyFinder, startingRatio } from '../../src/tokens/tokenizer-families.ts'
 import rows from '../../src/tokens/model-families.json' with { type: 'json' }
 
 describe.each<readonly [string, readonly { family: string; pattern: string; sample: string }[]]>([

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { randomText, identityHeaders, ownSign, proofOf } from '../../../src/server/own-sign.ts'
-import { announce, findRunning, type RunningFoldgate } from '../../../src/commands/run/running.ts'
+import { announce, findRunning, type RunningFoldgate } from '../../../src/commands/run/running-foldgate.ts'
 import { freePort } from '../../support/free-port.ts'
 
 // A file and a header that anybody can send were believed: after a Foldgate had been killed, another user's program on its port

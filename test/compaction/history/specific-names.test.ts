@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { likelihoodOf, type Mention, nameLines } from '../../../src/compaction/recap/names.ts'
-import { needsWords, thingsIn } from '../../../src/compaction/history/things.ts'
+import { needsWords, thingsIn } from '../../../src/compaction/history/specific-names.ts'
 import { runAtOnce, type Pausable } from '../../../src/json/source.ts'
 import { historyOf } from '../../support/subject.ts'
 import { user } from '../sending.ts'

@@ -1,6 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
-import { marksIn, unreadMark, type Unread } from '../json/unread.ts'
+import { marksIn, unreadMark, type Unread } from '../json/skipped-text.ts'
 
 /** A message as it is read, and the bytes that it stands in. */
 export type Readable = { readonly source: Source; readonly message: Message }
