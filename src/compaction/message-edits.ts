@@ -5,7 +5,7 @@ import type { Pausable } from '../json/source.ts'
 import { waterLevel } from '../conversation/water-level.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText } from './passes/clip.ts'
-import { hiddenTokens, isSampled, unreadTokens } from '../tokens/skipped-tokens.ts'
+import { hiddenTokens, isSampled, skippedTokens } from '../tokens/skipped-tokens.ts'
 import { clearedText, unguessableNames } from './passes/clear.ts'
 import { isLossless, type TextTreatment, textPasses } from './passes/passes.ts'
 import { messageNumber } from './history/message-numbers.ts'
@@ -131,7 +131,7 @@ function* edited(one: Edited, { pass, tokensMax, mediaKept }: Edit): Pausable<Ma
   return tokensMax === null ? yield* withText(one, text, 'keep') : yield* clipped(one, text, tokensMax)
 }
 
-type Unread = NonNullable<MessageFacts['unread']>[number]
+type SkippedText = NonNullable<MessageFacts['skipped']>[number]
 
 /** A message's text, and what it came out as: a preview that would not be shorter is none. */
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
@@ -189,8 +189,8 @@ function* unloaded(
   if (removal === null) return null
   const droppedTokens = sum(mediaSizes.slice(0, Math.max(0, mediaSizes.length - mediaKept)))
   const textTokens = yield* countSteps(form.parsed.text)
-  const unread = hiddenTokens(message, yield* unreadTokens(source, message, countSteps), textOfForm(form))
-  const tokens = size - droppedTokens - unread - textTokens + (yield* countSteps(removal.text))
+  const skipped = hiddenTokens(message, yield* skippedTokens(source, message, countSteps), textOfForm(form))
+  const tokens = size - droppedTokens - skipped - textTokens + (yield* countSteps(removal.text))
   return yield* withUnread(history, message, { text: removal.json, tokens, how: 'unloaded' }, () => true)
 }
 
@@ -204,7 +204,7 @@ function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): Pa
   if (one.size <= tokensMax) return null
   const { countSteps } = history
   const { source, message: form, parsed } = one.form
-  const unread = yield* unreadTokens(history.source, message, countSteps)
+  const skipped = yield* skippedTokens(history.source, message, countSteps)
   const { entries } = history.dialect
   const slots = yield* entries.slots(source, form, parsed)
   const sizes: number[] = []
@@ -234,7 +234,7 @@ function* clipped(one: Edited, { text, how }: EditedText, tokensMax: number): Pa
     let shown = whole
     if (slotTokens > level) {
       const clip = slot.isJson ? clipArguments : clipText
-      const mark = { number, wholeTokens: slotTokens + hiddenTokens(message, unread, whole) }
+      const mark = { number, wholeTokens: slotTokens + hiddenTokens(message, skipped, whole) }
       shown = yield* clip(whole, slotTokens, level, countSteps, mark)
     }
     if (isText(slot) && drops) shown = [shown, MEDIA_DROPPED].filter((line) => line !== '').join('\n')
@@ -279,10 +279,10 @@ function* withUnread(
   { source, countSteps }: History,
   message: Message,
   made: Made & { readonly text: string },
-  isKept: (each: Unread) => boolean,
+  isKept: (each: SkippedText) => boolean,
 ): Pausable<Made> {
-  if (message.facts.unread === undefined) return made
-  const sizes = yield* unreadTokens(source, message, countSteps)
+  if (message.facts.skipped === undefined) return made
+  const sizes = yield* skippedTokens(source, message, countSteps)
   const whole = yield* restored(source, message, made.text, isKept)
   const added = sum(whole.positions.map((position) => sizes[position] ?? 0))
   return { ...made, text: whole.json, tokens: made.tokens + added }

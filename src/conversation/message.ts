@@ -1,5 +1,5 @@
 import type { PlacedSpan } from '../json/body-spans.ts'
-import type { Unread } from '../json/skipped-text.ts'
+import type { SkippedText } from '../json/skipped-text.ts'
 
 /** How long a provider keeps what a mark for its prompt cache has it keep. */
 export type CacheTtl = '5m' | '1h'
@@ -99,7 +99,7 @@ export type MessageFacts = {
    * What is left out where a very long message is read, relative to its first byte, and whether it is text that counts;
    * left out if all is read.
    */
-  readonly unread?: readonly (Unread & { readonly isText: boolean })[]
+  readonly skipped?: readonly (SkippedText & { readonly isText: boolean })[]
   /** Digest of the message's meaning: see `keys.ts`. */
   readonly meaning: string
 }

@@ -147,13 +147,13 @@ export type NotRead = { readonly read: false; readonly reason: NotReadReason }
 export type Entries = {
   /**
    * What a parsed entry is; null if that cannot be told with certainty, and `stateful` if it stands for something that only the
-   * server has. `unreadBytes`: see `Described`. `holder`: what it
+   * server has. `skippedBytes`: see `Described`. `holder`: what it
    * stands in, as `{"role":"user","content":[]}` for a block of a message; null if it is an element of the history itself.
    */
   readonly describe: (
     entry: JsonObject,
     digest: Digest,
-    unreadBytes: (text: string) => number,
+    skippedBytes: (text: string) => number,
     holder: JsonObject | null,
   ) => Pausable<Described | 'stateful' | null>
   /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
@@ -216,7 +216,7 @@ export type Described = {
   >
   readonly answers: MessageFacts['answers']
   readonly meaning: Meaning
-  /** Sizes of media include the bytes that were not read of them, which `unreadBytes` tells of a text. */
+  /** Sizes of media include the bytes that were not read of them, which `skippedBytes` tells of a text. */
   readonly media: readonly Media[]
 }
 

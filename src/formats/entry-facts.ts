@@ -6,7 +6,13 @@ import type { Message, MessageFacts, ParsedMessage } from '../conversation/messa
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import { keptIn } from '../conversation/keep-marks.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
-import { marksIn, READ_BYTES_MAX, unreadMark, unreadMiddles, type Unread } from '../json/skipped-text.ts'
+import {
+  marksIn,
+  READ_BYTES_MAX,
+  skippedMark,
+  skippedMiddles,
+  type SkippedText,
+} from '../json/skipped-text.ts'
 import type { Dialect } from './contract.ts'
 import { movedBy, readable, shortened } from './shortened-message.ts'
 
@@ -132,7 +138,7 @@ export function* readFacts(
     name: name === null ? null : kept(name),
     ...(uncountedCharacters === 0 ? {} : { uncountedCharacters }),
     media: media.length === 0 ? NONE : media,
-    ...(marks.length === 0 ? {} : { unread: yield* unreadOf(dialect, value, marks) }),
+    ...(marks.length === 0 ? {} : { skipped: yield* skippedOf(dialect, value, marks) }),
     ...saidBy(dialect, value, facts, source, entry),
     meaning: digestOfMeaning(meaning, digest),
   }
@@ -195,19 +201,19 @@ function saidBy(
 /** What is read of an entry, where it stands, and the marks in it of what is not read. */
 type Reading = { readonly source: Source; readonly span: Span; readonly marks: readonly Mark[] }
 
-type Mark = { readonly unread: Unread; readonly text: string }
+type Mark = { readonly skipped: SkippedText; readonly text: string }
 
 /** An entry without the middles of its longest strings; null if it is still too long. */
 function* shortReading(source: Source, entry: EntrySpan): Pausable<Reading | null> {
-  const unread = unreadMiddles(source, entry)
-  if (unread === null) return null
+  const skipped = skippedMiddles(source, entry)
+  if (skipped === null) return null
   const names: string[] = []
   // What is not read makes a difference all the same.
-  for (const { start, end } of unread) names.push(`: ${yield* source.hashSteps(start, end)}`)
-  const short = shortened(source, entry, unread, (index) => names[index] ?? '')
-  const marks = unread.map((each, index) => ({
-    unread: movedBy(each, -entry.start),
-    text: unreadMark(each, index, names[index]),
+  for (const { start, end } of skipped) names.push(`: ${yield* source.hashSteps(start, end)}`)
+  const short = shortened(source, entry, skipped, (index) => names[index] ?? '')
+  const marks = skipped.map((each, index) => ({
+    skipped: movedBy(each, -entry.start),
+    text: skippedMark(each, index, names[index]),
   }))
   return { source: short, span: { start: 0, end: short.length }, marks }
 }
@@ -276,25 +282,25 @@ function keptName(text: string, digest: Digest): string {
 function unreadBytesIn(text: string, marks: readonly Mark[]): number {
   let bytes = 0
   for (const { position } of marks.length === 0 ? NONE : marksIn(text, textsOf(marks))) {
-    const unread = marks[position]?.unread
-    if (unread !== undefined) bytes += unread.end - unread.start
+    const skipped = marks[position]?.skipped
+    if (skipped !== undefined) bytes += skipped.end - skipped.start
   }
   return bytes
 }
 
 /** What is not read of an entry, and whether it is text that counts. */
-function* unreadOf(
+function* skippedOf(
   { entries }: Dialect,
   value: JsonObject,
   marks: readonly Mark[],
-): Pausable<NonNullable<MessageFacts['unread']>> {
+): Pausable<NonNullable<MessageFacts['skipped']>> {
   const { text, calls, uncut } = entries.parse(value)
   const counted = new Set<number>()
   for (const each of [text, ...calls.map(({ argumentsText }) => argumentsText), uncut]) {
     for (const { position } of marksIn(each, textsOf(marks))) counted.add(position)
     if (each.length >= LONG_BYTES) yield
   }
-  return marks.map(({ unread }, position) => ({ ...unread, isText: counted.has(position) }))
+  return marks.map(({ skipped }, position) => ({ ...skipped, isText: counted.has(position) }))
 }
 
 function textsOf(marks: readonly Mark[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
-import { marksIn, unreadMark, type Unread } from '../json/skipped-text.ts'
+import { marksIn, skippedMark, type SkippedText } from '../json/skipped-text.ts'
 
 /** A message as it is read, and the bytes that it stands in. */
 export type Readable = { readonly source: Source; readonly message: Message }
@@ -10,8 +10,8 @@ export type Readable = { readonly source: Source; readonly message: Message }
  * longest strings left out and a mark in their place. It is made once for each source.
  */
 export function readable(source: Source, message: Message): Readable {
-  const { unread } = message.facts
-  if (unread === undefined) return { source, message }
+  const { skipped } = message.facts
+  if (skipped === undefined) return { source, message }
   const known = made.get(source) ?? new Map<number, Readable>()
   made.set(source, known)
   const found = known.get(message.start)
@@ -19,14 +19,14 @@ export function readable(source: Source, message: Message): Readable {
   const short = shortened(
     source,
     message,
-    unread.map((each) => movedBy(each, message.start)),
+    skipped.map((each) => movedBy(each, message.start)),
   )
   const form = { source: short, message: { start: 0, end: short.length, facts: message.facts } }
   known.set(message.start, form)
   return form
 }
 
-/** A made message with strings whole, and which of its unread parts came back. */
+/** A made message with strings whole, and which of its skipped parts came back. */
 export type Restored = { readonly json: string; readonly positions: readonly number[] }
 
 /**
@@ -37,18 +37,18 @@ export function* restored(
   source: Source,
   message: Message,
   json: string,
-  isKept: (each: NonNullable<Message['facts']['unread']>[number]) => boolean = () => true,
+  isKept: (each: NonNullable<Message['facts']['skipped']>[number]) => boolean = () => true,
 ): Pausable<Restored> {
-  const unread = message.facts.unread ?? []
+  const skipped = message.facts.skipped ?? []
   const pieces: string[] = []
   const positions: number[] = []
   // Each is decoded once, however often a text writes its mark.
   const ends = new Map<number, { readonly head: string; readonly tail: string }>()
   let from = 0
-  const marks = unread.map((each, position) => unreadMark(each, position))
+  const marks = skipped.map((each, position) => skippedMark(each, position))
   for (const [count, { position, index }] of marksIn(json, marks).entries()) {
     if (count % MARKS_PER_STEP === MARKS_PER_STEP - 1) yield
-    const each = unread[position]
+    const each = skipped[position]
     if (each === undefined || !isKept(each) || positions.includes(position)) continue
     const { start, end, string } = movedBy(each, message.start)
     const { head, tail } = ends.get(position) ?? {
@@ -74,20 +74,20 @@ export function* restored(
 export function shortened(
   source: Source,
   message: Span,
-  unread: readonly Unread[],
+  skipped: readonly SkippedText[],
   nameOf: (index: number) => string = () => '',
 ): Source {
   const pieces: (Span | string)[] = []
   let from = message.start
-  for (const [index, each] of unread.entries()) {
-    pieces.push({ start: from, end: each.start }, unreadMark(each, index, nameOf(index)))
+  for (const [index, each] of skipped.entries()) {
+    pieces.push({ start: from, end: each.start }, skippedMark(each, index, nameOf(index)))
     from = each.end
   }
   return source.joined([...pieces, { start: from, end: message.end }])
 }
 
 /** The same, counted from another place. */
-export function movedBy({ start, end, string }: Unread, bytes: number): Unread {
+export function movedBy({ start, end, string }: SkippedText, bytes: number): SkippedText {
   return {
     start: start + bytes,
     end: end + bytes,

@@ -7,7 +7,7 @@ import { waterLevel } from '../conversation/water-level.ts'
 export const READ_BYTES_MAX = 1024 * 1024
 
 /** What is left out of a long message where it is read: bytes within one of its strings. */
-export type Unread = Span & {
+export type SkippedText = Span & {
   /** The string, with its quotes. */
   readonly string: Span
 }
@@ -16,7 +16,7 @@ export type Unread = Span & {
  * The middles of the longest strings of a message that is longer than `READ_BYTES_MAX`: without them it is about that
  * long. Null where it would still be longer, because it consists of many short ones.
  */
-export function unreadMiddles(source: Source, entry: EntrySpan): readonly Unread[] | null {
+export function skippedMiddles(source: Source, entry: EntrySpan): readonly SkippedText[] | null {
   const strings = entry.longStrings ?? []
   const sizes = strings.map(({ start, end }) => end - start)
   const others = entry.end - entry.start - sizes.reduce((sum, size) => sum + size, 0)
@@ -27,7 +27,7 @@ export function unreadMiddles(source: Source, entry: EntrySpan): readonly Unread
 }
 
 /** What stands inside a string for bytes of it that are not read; `position` says which of the message's. */
-export function unreadMark({ start, end }: Span, position: number, name = ''): string {
+export function skippedMark({ start, end }: Span, position: number, name = ''): string {
   return ` [… ${end - start} bytes not read (${position + 1})${name} …] `
 }
 
@@ -53,7 +53,7 @@ const anyMark = / \[… \d+ bytes not read \((\d{1,6})\)/g
 const KEPT_BYTES_MIN = 2_048
 
 /** The middle of a string, of which about `keptBytes` stay: less where it cannot be told where its characters begin. */
-function middleOf(bytes: Uint8Array, string: Span, keptBytes: number): readonly Unread[] {
+function middleOf(bytes: Uint8Array, string: Span, keptBytes: number): readonly SkippedText[] {
   const half = Math.floor(keptBytes / 2)
   const [first, last] = [string.start + 1, string.end - 1]
   const start = beginOfCharacter(bytes, first + half, last) ?? first

@@ -235,7 +235,7 @@ export function createModels({
       const model = modelOf(key)
       const now = nowMs()
       if (Math.abs(now - model.suspected.sinceMs) >= SUSPECTED_MS)
-        model.suspected = noSuspicions(now, model.suspected.unreadWordings)
+        model.suspected = noSuspicions(now, model.suspected.unknownWordings)
       return model.suspected
     },
     /** A request found its window so, under this profile. */

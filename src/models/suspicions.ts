@@ -8,7 +8,7 @@ export type Suspicions = {
   /** The smallest prompt that was too long, in the provider's tokens; null where none was. */
   exceededTokens: number | null
   /** Refusals that no rule can read, by their words: what came of half of the prompt. */
-  readonly unreadWordings: Map<string, TriedSmaller>
+  readonly unknownWordings: Map<string, TriedSmaller>
   /** By conversation, the last report of a prompt that was no count of it. */
   readonly oddReports: Map<string, OddReport>
   /** The number that is reported whatever the prompt. */
@@ -47,15 +47,15 @@ export type OddReport = { readonly promptTokens: number; readonly ownTextTokens:
 /** How long something is suspected that nothing has confirmed, in milliseconds. */
 export const SUSPECTED_MS = 3_600_000
 
-/** `unreadWordings` of before: each of them has a time of its own. */
+/** `unknownWordings` of before: each of them has a time of its own. */
 export function noSuspicions(
   sinceMs: number,
-  unreadWordings: Suspicions['unreadWordings'] = new Map(),
+  unknownWordings: Suspicions['unknownWordings'] = new Map(),
 ): Suspicions {
   return {
     sinceMs,
     refusedTokens: new Map(),
-    unreadWordings,
+    unknownWordings,
     contradicted: null,
     exceededTokens: null,
     oddReports: new Map(),

@@ -37,12 +37,12 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
   let decision = undecided
   let characters = 0
   let hasEvents = false
-  const unread = createTextPieces()
+  const beginning = createTextPieces()
 
   function feed(text: string): WatchDecision {
     if (decision.state !== 'undecided') return decision
     characters += text.length
-    if (!hasEvents) unread.add(text)
+    if (!hasEvents) beginning.add(text)
     takeAll(reader.feed(text))
     if (decision.state === 'undecided' && characters > answers.limits.undecidedCharactersMax) decision = good
     return decision
@@ -51,7 +51,7 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
   function end(): WatchDecision {
     if (decision.state === 'undecided') takeAll(reader.end())
     if (decision.state === 'undecided') {
-      const text = unread.joined()
+      const text = beginning.joined()
       if (hasEvents ? saysNothing(stream.facts()) : isSilent(text)) decision = { state: 'empty' }
       // Some servers announce a stream and answer with a bare JSON error.
       else
@@ -60,14 +60,14 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
           knowledge,
         )
     }
-    unread.clear()
+    beginning.clear()
     return decision
   }
 
   function takeAll(events: readonly ServerEvent[]): void {
     for (const event of events) {
       hasEvents = true
-      unread.clear()
+      beginning.clear()
       const { kind } = stream.take(event)
       const facts = stream.facts()
       const { isError, hasOutput, finish, usage } = facts

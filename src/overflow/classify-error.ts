@@ -47,7 +47,7 @@ export function classifyError(
  * What a refusal says that may be about the prompt's length, in words that no rule can read: without its numbers and ids, so
  * that it is the same the next time. Null where it is about something else, or a server in trouble that names no context.
  */
-export function unreadWording(body: string, status: number): string | null {
+export function unknownWording(body: string, status: number): string | null {
   const facts = collectErrorFacts(body)
   const innermost = innermostStatus(facts, status)
   const isRefused = innermost === 400 || innermost === 413 || innermost === 422

@@ -1,12 +1,12 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
-import { marksIn, READ_BYTES_MAX, unreadMark } from '../json/skipped-text.ts'
+import { marksIn, READ_BYTES_MAX, skippedMark } from '../json/skipped-text.ts'
 import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */
 export function isSampled({ start, end, facts }: Message): boolean {
   // Facts of tens of thousands of short messages need not be looked at.
-  return end - start > READ_BYTES_MAX && (facts.unread?.some(({ isText }) => isText) ?? false)
+  return end - start > READ_BYTES_MAX && (facts.skipped?.some(({ isText }) => isText) ?? false)
 }
 
 /**
@@ -14,21 +14,21 @@ export function isSampled({ start, end, facts }: Message): boolean {
  * spread over it, so that no message costs more to count than one of twice what is read. 0 for what is no text. Counted
  * once for each message and counter.
  */
-export function* unreadTokens(
+export function* skippedTokens(
   source: Source,
   message: Message,
   countSteps: CountSteps,
 ): Pausable<readonly number[]> {
-  const { unread = [] } = message.facts
-  if (unread.length === 0) return NOTHING
+  const { skipped = [] } = message.facts
+  if (skipped.length === 0) return NOTHING
   const sizes = known.get(countSteps) ?? new WeakMap<Message['facts'], readonly number[]>()
   known.set(countSteps, sizes)
   const found = sizes.get(message.facts)
   if (found !== undefined) return found
-  const texts = unread.filter(({ isText }) => isText)
+  const texts = skipped.filter(({ isText }) => isText)
   const bytes = texts.reduce((sum, { start, end }) => sum + end - start, 0)
   const tokens: number[] = []
-  for (const each of unread) {
+  for (const each of skipped) {
     const span = { start: message.start + each.start, end: message.start + each.end }
     const share = (each.end - each.start) / bytes
     const windows = Math.ceil(SAMPLES * share)
@@ -38,11 +38,11 @@ export function* unreadTokens(
   return tokens
 }
 
-/** What is not read of a text of a message, in tokens: the text holds a mark in its place. `tokens` as `unreadTokens` gives them. */
+/** What is not read of a text of a message, in tokens: the text holds a mark in its place. `tokens` as `skippedTokens` gives them. */
 export function hiddenTokens({ facts }: Message, tokens: readonly number[], text: string): number {
-  const { unread } = facts
-  if (unread === undefined) return 0
-  const marks = unread.map((each, position) => unreadMark(each, position))
+  const { skipped } = facts
+  if (skipped === undefined) return 0
+  const marks = skipped.map((each, position) => skippedMark(each, position))
   return marksIn(text, marks).reduce((hidden, { position }) => hidden + (tokens[position] ?? 0), 0)
 }
 

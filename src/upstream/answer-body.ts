@@ -71,7 +71,7 @@ export class AnswerBody {
   }
 
   /** Takes the reader away: what comes waits for the next one. */
-  unread(): void {
+  stopReading(): void {
     this.#reader = null
   }
 
@@ -153,7 +153,7 @@ export class AnswerBody {
     return new Promise((resolve, reject) => {
       this.read({
         piece: (piece) => {
-          this.unread()
+          this.stopReading()
           resolve(piece)
         },
         end: () => resolve(null),

@@ -22,11 +22,11 @@ const nested: Dialect = {
   name: 'nested',
   entries: {
     ...chatCompletions.entries,
-    describe: function* describeBlock(entry, use, unreadBytes, holder) {
+    describe: function* describeBlock(entry, use, skippedBytes, holder) {
       const described = yield* chatCompletions.entries.describe(
         { role: 'user', ...entry },
         use,
-        unreadBytes,
+        skippedBytes,
         null,
       )
       if (described === null || described === 'stateful') return described

@@ -32,7 +32,7 @@ describe('a message of more than a megabyte is not read as a whole', () => {
     const { text } = parseMessage(source, message)
     expect(text).toMatch(/^first x+ \[… \d+ bytes not read \(\d+\) …\] x+ last$/)
     expect(Math.abs(text.length - READ_BYTES_MAX)).toBeLessThan(1_000)
-    const unread = message.facts.unread ?? []
+    const unread = message.facts.skipped ?? []
     expect(unread.map(({ isText }) => isText)).toEqual([true])
     const readBytes = Buffer.byteLength(text) - Buffer.byteLength(text.match(/ \[….*…\] /)?.[0] ?? '')
     expect(readBytes + unread.reduce((sum, { start, end }) => sum + end - start, 0)).toBe(huge + 11)
@@ -65,7 +65,7 @@ describe('a message of more than a megabyte is not read as a whole', () => {
     expect(message.facts.media).toMatchObject([{ kind: 'image', place: 'inline' }])
     const bytes = message.facts.media[0]?.dataBytes ?? 0
     expect(Math.abs(bytes - 1.5 * READ_BYTES_MAX)).toBeLessThan(100)
-    expect(message.facts.unread?.map(({ isText }) => isText)).toEqual([false])
+    expect(message.facts.skipped?.map(({ isText }) => isText)).toEqual([false])
   })
 
   test('many texts that are too much together are each read in part', () => {
@@ -74,7 +74,7 @@ describe('a message of more than a megabyte is not read as a whole', () => {
       text: `${index} ${'x'.repeat(huge / 20)}`,
     }))
     const { source, message } = readOf({ role: 'user', content: parts })
-    expect(message.facts.unread).toHaveLength(40)
+    expect(message.facts.skipped).toHaveLength(40)
     expect(parseMessage(source, message).text.length).toBeLessThan(1.1 * READ_BYTES_MAX)
   })
 
@@ -141,7 +141,7 @@ test('a name or an id of thousands of characters is kept as a beginning and a di
 // Each time that a text wrote a mark, half a megabyte was decoded to see whether it is one: thousands of times in a message.
 test('a text that writes the mark of another string again and again brings nothing back', () => {
   const { source, message } = readOf({ role: 'user', content: 'c', x: 'h'.repeat(huge) })
-  const [unread] = message.facts.unread ?? expect.fail('all was read')
+  const [unread] = message.facts.skipped ?? expect.fail('all was read')
   const mark = ` [… ${(unread?.end ?? 0) - (unread?.start ?? 0)} bytes not read (1) …] `
   const json = JSON.stringify({ role: 'user', content: mark.repeat(20_000) })
   let decoded = 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { classifyError } from '../../src/overflow/classify-error.ts'
 import { collectErrorFacts } from '../../src/overflow/error-text.ts'
-import { unreadWording } from '../../src/overflow/classify-error.ts'
+import { unknownWording } from '../../src/overflow/classify-error.ts'
 
 const SENTENCES =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."
@@ -76,12 +76,12 @@ test.each([
   'weekly token limit reached for this conversation',
   'Your request was rejected as a result of our safety system.',
 ])('is not tried with less, since it is about who asks: %s', (message) => {
-  expect(unreadWording(JSON.stringify(saying(message)), 400)).toBeNull()
+  expect(unknownWording(JSON.stringify(saying(message)), 400)).toBeNull()
 })
 
 test.each([
   'The conversation could not be handled',
   'Request rejected by the engine. Consider upgrading your plan, or choose a model with more room.',
 ])('is tried with less: %s', (message) => {
-  expect(unreadWording(JSON.stringify(saying(message)), 400)).not.toBeNull()
+  expect(unknownWording(JSON.stringify(saying(message)), 400)).not.toBeNull()
 })

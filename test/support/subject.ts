@@ -12,7 +12,7 @@ import { runAtOnce, type Pausable } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { TokenCounter } from '../../src/tokens/bpe-counter.ts'
 import { messageTokens } from '../../src/tokens/message-tokens.ts'
-import { unreadTokens } from '../../src/tokens/skipped-tokens.ts'
+import { skippedTokens } from '../../src/tokens/skipped-tokens.ts'
 import { profileSchema } from '../../src/profiles/schema.ts'
 import { entriesOf } from './body-limits.ts'
 import { digest, sourceOf } from './source.ts'
@@ -52,7 +52,7 @@ export function subjectFrom(
   const mediaSizes = (index: number): readonly number[] => (read[index]?.facts.media ?? []).map(mediumTokens)
   const textSizes = read.map((message) => {
     const tokens = runAtOnce(messageTokens(parseMessage(source, message), factsOfText(message), counter, ''))
-    const unread = runAtOnce(unreadTokens(source, message, counter.countSteps))
+    const unread = runAtOnce(skippedTokens(source, message, counter.countSteps))
     return unread.reduce((sum, size) => sum + size, tokens)
   })
   const bound = read.map((message, index) => {

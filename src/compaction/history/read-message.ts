@@ -10,7 +10,7 @@ export function* readMessage(
   { source, dialect }: Pick<History, 'source' | 'dialect'>,
   message: Message,
 ): Pausable<ParsedMessage> {
-  if (message.facts.unread !== undefined) {
+  if (message.facts.skipped !== undefined) {
     // Made here, and found again when it is parsed.
     readable(source, message)
     yield
@@ -39,7 +39,7 @@ export function* readForm(
   if (json.length >= LONG_BYTES) yield
   const unbound = source.joined([json])
   // Marks of what is not read are a part of its texts.
-  const { unread: _unread, ...facts } = message.facts
+  const { skipped: _skipped, ...facts } = message.facts
   const form = { start: 0, end: unbound.length, facts }
   return { source: unbound, message: form, parsed: yield* readMessage({ source: unbound, dialect }, form) }
 }

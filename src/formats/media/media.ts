@@ -30,13 +30,13 @@ const textType =
 
 /**
  * A content part that is no text; null where it is nested too deep to be described. A part of an unknown
- * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8. `unreadBytes` says how much
+ * type is `other` and stands `inline`, `dataBytes` being the length of its JSON in UTF-8. `skippedBytes` says how much
  * longer a text is than what was read of it.
  */
 export function readMedia(
   part: unknown,
   digest: Digest,
-  unreadBytes: (text: string) => number = () => 0,
+  skippedBytes: (text: string) => number = () => 0,
 ): Media | null {
   if (!isJsonObject(part)) return unknownPart(part, digest)
   const type = part['type']
@@ -49,7 +49,7 @@ export function readMedia(
     kind,
     detail: detailOf(holder, part),
     digest: digest(where.value),
-    ...placeOf(kind, where, statedType(holder), unreadBytes(where.value)),
+    ...placeOf(kind, where, statedType(holder), skippedBytes(where.value)),
   }
 }
 
@@ -139,7 +139,7 @@ function firstString(holder: JsonObject, names: readonly string[], field: Addres
 type Place = Pick<Media, 'place' | 'widthPixels' | 'heightPixels' | 'dataBytes' | 'seconds' | 'isText'>
 
 /** Where the data stand and what is known of their size. `type` is the media type beside them, '' where none is stated. */
-function placeOf(kind: Media['kind'], { value, field }: Address, type: string, unreadBytes: number): Place {
+function placeOf(kind: Media['kind'], { value, field }: Address, type: string, skippedBytes: number): Place {
   if (field === 'reference') return { place: 'reference', ...noData }
   const prefix = value.slice(0, dataPrefixCharactersMax)
   const isDataAddress = /^data:/i.test(prefix)
@@ -148,8 +148,8 @@ function placeOf(kind: Media['kind'], { value, field }: Address, type: string, u
   const start = isDataAddress ? prefix.indexOf(',') + 1 : 0
   const isEncoded = isDataAddress ? /;\s*base64\s*,$/i.test(prefix.slice(0, start)) : type !== plainTextSource
   const dataBytes = isEncoded
-    ? base64Bytes(value, start, unreadBytes)
-    : utf8Length(value) - start + unreadBytes
+    ? base64Bytes(value, start, skippedBytes)
+    : utf8Length(value) - start + skippedBytes
   const inline = { place: 'inline', ...noData, dataBytes } as const
   if (kind === 'file' && textType.test(isDataAddress ? prefix.slice('data:'.length) : type))
     return { ...inline, isText: true }
@@ -169,10 +169,10 @@ function statedType(holder: unknown): string {
   return stringOr(holder['media_type'], stringOr(holder['mime_type'], ''))
 }
 
-function base64Bytes(text: string, start: number, unreadBytes: number): number {
+function base64Bytes(text: string, start: number, skippedBytes: number): number {
   let end = text.length
   while (end > start && text.charCodeAt(end - 1) === 0x3d) end -= 1
-  return Math.floor(((end - start + unreadBytes) * 3) / 4)
+  return Math.floor(((end - start + skippedBytes) * 3) / 4)
 }
 
 function detailOf(holder: unknown, part: JsonObject): Media['detail'] {

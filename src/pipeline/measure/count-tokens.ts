@@ -23,7 +23,7 @@ import {
   uncutTokens,
 } from '../../tokens/message-tokens.ts'
 import { plainSchemaTokens, plainToolsTokens, schemaTokens, toolsTokens } from '../../tokens/tools-tokens.ts'
-import { hiddenTokens, isSampled, sampledTokens, unreadTokens } from '../../tokens/skipped-tokens.ts'
+import { hiddenTokens, isSampled, sampledTokens, skippedTokens } from '../../tokens/skipped-tokens.ts'
 import { digest } from '../read/read-chat.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import type { History } from '../../compaction/history/history.ts'
@@ -91,9 +91,9 @@ export function* boundTokens(
 ): Pausable<number> {
   if (message.facts.bound !== 'part') return 0
   const form = yield* readForm(history, message, true)
-  const unread = yield* unreadTokens(history.source, message, counter.countSteps)
+  const skipped = yield* skippedTokens(history.source, message, counter.countSteps)
   const left = yield* messageTokens(form.parsed, message.facts, counter, model)
-  return Math.max(0, tokens - left - hiddenTokens(message, unread, textOfForm(form)))
+  return Math.max(0, tokens - left - hiddenTokens(message, skipped, textOfForm(form)))
 }
 
 // --- internal ---
@@ -167,9 +167,9 @@ function* countMessage({ chat, counter, model }: CountRequest, message: Message)
   const parsed = yield* readMessage(chat, message)
   const inline = facts.role === 'assistant' ? yield* inlineThoughts(parsed.text) : ''
   const inlineTokens = yield* countSteps(inline)
-  const unread = yield* unreadTokens(chat.source, message, countSteps)
-  const tokens = (yield* messageTokens(parsed, facts, counter, model)) + sum(unread)
-  const uncut = (yield* uncutTokens(parsed, countSteps)) + hiddenTokens(message, unread, parsed.uncut)
+  const skipped = yield* skippedTokens(chat.source, message, countSteps)
+  const tokens = (yield* messageTokens(parsed, facts, counter, model)) + sum(skipped)
+  const uncut = (yield* uncutTokens(parsed, countSteps)) + hiddenTokens(message, skipped, parsed.uncut)
   return {
     tokens,
     mediaTokens: yield* allMediaTokens(facts.media, model),

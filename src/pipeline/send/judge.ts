@@ -71,7 +71,7 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBe
     function settle(reason: HeldBeginning['reason'], error: unknown = null): void {
       isSettled = true
       clearTimeout(timer)
-      body.unread()
+      body.stopReading()
       if (small.length() > 0) pieces.push(small.take())
       resolve({ pieces, reason, error })
     }

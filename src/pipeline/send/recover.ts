@@ -9,7 +9,7 @@ import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
-import { unreadWording } from '../../overflow/classify-error.ts'
+import { unknownWording } from '../../overflow/classify-error.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
 
@@ -173,7 +173,7 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   const wording = wordingOf(first)
   const mayTry = !profile.observe && profile.overflow.attempts > 0 && profile.trigger !== 'off'
   if (wording === null || !mayTry || whyUntouched !== null) return first
-  const tried = parts.models.suspected(modelKey).unreadWordings
+  const tried = parts.models.suspected(modelKey).unknownWordings
   const before = tried.get(wording)
   if (before?.refusedAtMs != null && parts.nowMs() - before.refusedAtMs < UNTRIED_MS) return first
   const sentTokens = await countSent(form, sending, parts)
@@ -231,7 +231,7 @@ function isRefusedAlike({ verdict, classification }: Outcome): boolean {
 function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {
   if (verdict !== 'refused' || classification?.class !== 'other' || !answer.body.isEnded) return null
   const isReadable = headerValue(answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? unreadWording(Buffer.concat(held).toString('utf8'), answer.status) : null
+  return isReadable ? unknownWording(Buffer.concat(held).toString('utf8'), answer.status) : null
 }
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */

@@ -46,7 +46,7 @@ describe('each form of an item is read, counted and told from others by what it 
     '%s of more than a megabyte',
     (_, { item }) => {
       const [one] = readInput([item(tooLong)])
-      expect(one?.message.facts.unread?.some(({ isText }) => isText)).toBe(true)
+      expect(one?.message.facts.skipped?.some(({ isText }) => isText)).toBe(true)
     },
   )
 })
@@ -87,14 +87,14 @@ describe('what is no text is not counted as text', () => {
   ])('%s', (_, item) => {
     const [one] = readInput([item])
     expect(one?.message.facts.media).toMatchObject([{ kind: 'image', widthPixels: 1, heightPixels: 1 }])
-    expect(one?.message.facts.unread?.map(({ isText }) => isText)).toEqual([false])
+    expect(one?.message.facts.skipped?.map(({ isText }) => isText)).toEqual([false])
     expect(one?.tokens()).toBeLessThan(2_000)
   })
 })
 
 test('an input that is one text of more than a megabyte is read', () => {
   const [one] = readInput(tooLong)
-  expect(one?.message.facts.unread).toMatchObject([{ isText: true }])
+  expect(one?.message.facts.skipped).toMatchObject([{ isText: true }])
 })
 
 /** A call that a program of the model's makes, and its output. */
