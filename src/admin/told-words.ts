@@ -15,11 +15,7 @@ type TreatmentWords = {
   readonly done?: (count: number, entry: HeldOutline['entryName'], treated: Treated) => string
 }
 
-/** What can become of a message, in words. */
-export const treatments: Readonly<
-  Record<Exclude<MessageTreatment['treatment'], TextTreatment>, TreatmentWords>
-> &
-  Readonly<Record<string, TreatmentWords>> = {
+const otherTreatments = {
   kept: { meaning: 'sent as it came, byte for byte', tone: null },
   resolved: {
     meaning: 'only refers to an earlier result that is no longer above: sent with the text of that one',
@@ -31,7 +27,6 @@ export const treatments: Readonly<
     tone: 'yellow',
     done: (count) => `${plural(count, 'old result')} cleared`,
   },
-  ...textTreatments(),
   unloaded: {
     meaning: 'an image or a file, replaced by a line that names it',
     tone: 'yellow',
@@ -71,6 +66,12 @@ export const treatments: Readonly<
   },
   summary: { meaning: 'written by a model, stands for what was folded', tone: 'green' },
   recap: { meaning: 'made without a model, stands for what was folded', tone: 'green' },
+} as const satisfies Record<Exclude<MessageTreatment['treatment'], TextTreatment>, TreatmentWords>
+
+/** What can become of a message, in words, in the order in which it is said: that of the passes. */
+export const treatments: Readonly<Record<string, TreatmentWords>> = {
+  ...textTreatments(),
+  ...otherTreatments,
 }
 
 /**
@@ -211,12 +212,10 @@ export function hasFailed(request: ToldRequest): boolean {
 /** The names under which the journal has these numbers. */
 const treatedNames: ReadonlySet<string> = new Set<string>([
   ...Object.entries(treatments).flatMap(([treatment, { done }]) => (done === undefined ? [] : treatment)),
-  'summary_tokens',
-  'recap_tokens',
-  'newest_kept',
+  ...(['summary_tokens', 'recap_tokens', 'newest_kept'] satisfies (keyof Treated)[]),
 ])
 
-/** Of the passes over texts. */
+/** What is said of the treatments of text passes. */
 function textTreatments(): Readonly<Record<string, TreatmentWords>> {
   const words = textPasses.map(({ treatment, words: { result, meaning } }) => {
     const done = (count: number): string => `${plural(count, result)} ${treatment}`

@@ -180,7 +180,7 @@ const compactionSchema = z
     /** The latest user message at the time, -1 where there is none. */
     latestUser: integer,
     /** What earlier releases cleared lies before `clear`; what this one clears is among `cleared`. */
-    reach: z.partialRecord(z.enum(reachingPasses), integer).readonly(),
+    reach: z.record(z.string(), integer).transform(knownReach),
     fold: foldSchema.nullable(),
     clips: z.array(clipSchema).readonly(),
     /** Results that are cleared, ascending. */
@@ -203,6 +203,13 @@ const compactionSchema = z
  * the leading system block, so relative indexes are never negative.
  */
 const NO_INDEX = -1
+
+/** What of a reach this release knows, in the order of its passes: another one may have more of them. */
+function knownReach(reach: Readonly<Record<string, number>>): Reach {
+  return Object.fromEntries(
+    reachingPasses.flatMap((pass) => (reach[pass] === undefined ? [] : [[pass, reach[pass]]])),
+  )
+}
 
 function moved(reach: Reach, move: (index: number) => number): Reach {
   return Object.fromEntries(Object.entries(reach).map(([pass, index]) => [pass, move(index)]))

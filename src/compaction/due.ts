@@ -4,6 +4,7 @@ import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.
 import { hasLimit, isOverLimit, lengthOf } from './plan/view-length.ts'
 import { pinnedTokens } from './plan/pins.ts'
 import type { Room } from './room.ts'
+import { textPasses } from './passes/passes.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { isSaidByUser } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
@@ -50,14 +51,13 @@ export function isBeyondBudget({ room, viewTokens, differenceTokens }: Moment): 
 
 /** Where the first pass begins, in tokens of the whole prompt: below it no size makes a compaction due. */
 export function lowestThresholdTokens(profile: Profile, budgetTokens: number, fixedTokens: number): number {
-  const { fold, clear, preview, render } = profile
+  const { fold, clear } = profile
   const settings = [
     triggerOf(profile),
     fold.at,
     clear.enabled ? clear.at : null,
     // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
-    preview.at === 0 ? null : preview.at,
-    render.enabled && render.at !== 0 ? render.at : null,
+    ...textPasses.map(({ name, treats }) => (treats(profile, Infinity) ? profile[name].at || null : null)),
   ]
   let lowest = Infinity
   for (const setting of settings)

@@ -1,6 +1,6 @@
 import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
-import { textPassAt } from './passes/passes.ts'
+import { isLossless, textPassAt } from './passes/passes.ts'
 import { AS_IT_CAME, type Edit } from './message-edits.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { replyStart, type Rounds, type History } from './history/history.ts'
@@ -115,7 +115,8 @@ function sourceOf(history: History, profile: Profile, index: number, edits: Edit
     const holder = reference.holders[place] ?? 0
     if (holder < edits.frontier || edits.clips.has(holder)) continue
     const shown = shownAt(holder)
-    if (shown !== 'cleared' && (shown !== 'previewed' || own === 'previewed')) return null
+    const isWhole = shown === 'kept' || isLossless(shown)
+    if (isWhole || (shown === own && shown !== 'cleared')) return null
   }
   return reference.holders[0] ?? null
 }

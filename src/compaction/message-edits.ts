@@ -50,7 +50,7 @@ export function isUncut({ pass, tokensMax, mediaKept }: Edit): boolean {
  */
 export function messageEditor(history: History, profile: Profile, cache: MadeCache) {
   // Every setting that changes what an edit writes: edited messages are remembered under them.
-  const settings = textPasses.map(({ name }) => Object.values(profile[name]).join(',')).join(';')
+  const settings = JSON.stringify(textPasses.map(({ name }) => ({ ...profile[name], at: null })))
   // Plans weigh a message many times before its view is built.
   const latestMade: ({ readonly how: string; readonly made: Made } | undefined)[] = []
 
@@ -133,7 +133,7 @@ function* edited(one: Edited, { pass, tokensMax, mediaKept }: Edit): Pausable<Ma
 
 type SkippedText = NonNullable<MessageFacts['skipped']>[number]
 
-/** A message's text, and what it came out as: a preview that would not be shorter is none. */
+/** A message's text, and what it came out as: a pass that would not make it shorter does nothing. */
 type EditedText = { readonly text: string; readonly how: MadeHow | null }
 
 function* editedText(
@@ -144,7 +144,8 @@ function* editedText(
   let how: MadeHow | null = resolved === null ? null : 'resolved'
   let sizeTokens: number | null = size
   const last = textPasses.findIndex(({ treatment }) => treatment === pass)
-  for (const each of textPasses.slice(0, last + 1)) {
+  for (const [place, each] of textPasses.entries()) {
+    if (place > last || (place < last && each.losesText)) continue
     sizeTokens ??= yield* history.countSteps(text)
     if (!each.treats(profile, sizeTokens)) continue
     const made = yield* each.edited(text, { profile, sizeTokens: size, number })
@@ -172,7 +173,7 @@ function* withText(one: Edited, { text, how }: EditedText, media: 'keep' | 'drop
   const tokens = frame + argumentTokens + mediaTokens + (yield* countSteps(text))
   const texts = new Map([[slot, text]])
   const json = yield* entries.edited(form.source, form.message, texts, drops ? 0 : one.mediaSizes.length)
-  // What was not read of a text is lost, whatever the pass left of the rest.
+  // What was not read of a text is lost, even if the pass lost nothing.
   const made = { text: json, tokens, how: isLossless(how) && isSampled(message) ? ('clipped' as const) : how }
   return yield* withUnread(history, message, made, () => true)
 }

@@ -1,7 +1,7 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './layout.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
-import { type PassName, textPasses } from './passes/passes.ts'
+import { type PassName, type TextPassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { type Rounds, type History, toolNameOf } from './history/history.ts'
 import { pastOf } from './history/past.ts'
@@ -117,7 +117,7 @@ export function passRanges(compaction: Compaction, systemCount: number): readonl
     clear: clearedUpTo > systemCount ? upTo(Math.max(clearedUpTo, around(cleared).end)) : around(cleared),
     fold: upTo(fold?.frontier ?? systemCount),
     clip: around(clips.map(({ index }) => index)),
-  } as const
+  } as const satisfies Record<Exclude<PassName, TextPassName>, Omit<PassRange, 'pass'>>
   return [
     ...textPasses.map(({ name }) => ({ pass: name, ...upTo(reach[name] ?? 0) })),
     ...(['clear', 'fold', 'clip'] as const).map((pass) => ({ pass, ...others[pass] })),

@@ -1,7 +1,7 @@
 import type { Compacted } from '../compaction/compact.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
-import { textPasses } from '../compaction/passes/passes.ts'
+import { textPasses, type TextTreatment } from '../compaction/passes/passes.ts'
 import type { Pausable } from '../json/source.ts'
 import { pageOf, type Pieces, type RecallAnswer } from './page.ts'
 import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-query.ts'
@@ -50,10 +50,16 @@ function* explained(problem: string): Pieces {
 }
 
 /** What became of a message, in a model's words. */
-const outcomes: Readonly<Record<string, string>> = {
+const otherOutcomes = {
   folded: 'left out',
   dropped: 'left out',
+  cleared: 'cleared',
+  clipped: 'clipped',
   unloaded: 'without its media',
+} as const satisfies Record<Exclude<LeftOut['how'], TextTreatment>, string>
+
+const outcomes: Readonly<Record<string, string>> = {
+  ...otherOutcomes,
   ...Object.fromEntries(textPasses.map(({ treatment, words }) => [treatment, words.recalled])),
 }
 

@@ -183,7 +183,7 @@ function texts(message: ShownMessage): HtmlEscapedString {
   if (isSame || treatment === 'folded') return html`<div class="texts one">${came}</div>`
   const isLeftOut = (treatment === 'dropped' || treatment === 'outdated') && sent === null
   const left = isLeftOut
-    ? html`<p class="soft">Nothing: ${treatments[treatment]?.meaning}.</p>`
+    ? html`<p class="soft">Nothing: ${treatments[treatment]?.meaning ?? treatment}.</p>`
     : messageText(readable(message.sentText), sent, 'what was sent')
   return html`<div class="texts">${came}${part('was sent', left)}</div>`
 }

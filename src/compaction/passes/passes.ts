@@ -2,7 +2,10 @@ import type { Profile } from '../../profiles/schema.ts'
 import { preview } from './preview.ts'
 import { render } from './render.ts'
 
-/** The passes over the texts of tool results: each is given what those before it leave. */
+/**
+ * The passes over the texts of tool results. A text stands under the last of them that treats it, which is given what those
+ * before it leave that lose nothing: they come first.
+ */
 export const textPasses = [render, preview] as const
 
 export type TextPassName = (typeof textPasses)[number]['name']
@@ -14,7 +17,7 @@ export const passOrder = [...textPasses.map(({ name }) => name), 'clear', 'fold'
 
 export type PassName = (typeof passOrder)[number]
 
-/** The passes of which a record says how far they have reached: `clear` only in those of earlier releases. */
+/** The passes of which records say how far they have reached: `clear` has reached something only in those of earlier releases. */
 export const reachingPasses = [...textPasses.map(({ name }) => name), 'clear'] as const
 
 /** How far passes have reached: the messages before this index. One that does not stand in it has reached none. */
@@ -42,4 +45,9 @@ export function textPassAt(
       (profile[name].at === 0 || index < (reach[name] ?? 0)) && treats(profile, sizeTokens),
   )
   return treating ?? null
+}
+
+/** The settings of these passes without their own beginnings: they begin with the trigger. */
+export function withoutStarts(profile: Profile): Pick<Profile, TextPassName> {
+  return { render: { ...profile.render, at: null }, preview: { ...profile.preview, at: null } }
 }

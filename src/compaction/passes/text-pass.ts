@@ -9,19 +9,19 @@ export type TextPass = {
   readonly name: keyof Profile
   /** What became of a message that it changed, in journals, on pages and in `explain`. */
   readonly treatment: string
-  /** Whether a text under it says less, so that it gets a mark, and can be read back. */
+  /** Whether its texts say less afterwards: they get a mark, by which they can be read back. */
   readonly losesText: boolean
   readonly words: {
-    /** What it treats, before its treatment: "a large result previewed". */
+    /** One text that it treats, without an article: "1 large result previewed". */
     readonly result: string
     /** What its treatment means, for the page. */
     readonly meaning: string
     /** The same in a few words for a model that reads back. */
     readonly recalled: string
   }
-  /** Whether a profile has it treat a text of so many tokens. */
+  /** Whether a profile has it treat a text of so many tokens; of `Infinity`: whether it treats any. Larger ones sooner. */
   readonly treats: (profile: Profile, sizeTokens: number) => boolean
-  /** The text anew, or the same if that would be no shorter. The same bytes every time. */
+  /** The text anew, or the same if that would be no shorter. The same bytes every time, by its own settings alone. */
   readonly edited: (text: string, about: EditedAbout) => Pausable<string>
 }
 

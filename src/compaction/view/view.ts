@@ -4,7 +4,7 @@ import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../layout.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
 import { AS_IT_CAME } from '../message-edits.ts'
-import { isLossless, type PassName, passOrder, textPasses } from '../passes/passes.ts'
+import { isLossless, type PassName, passOrder, textPasses, type TextTreatment } from '../passes/passes.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/agent-state.ts'
@@ -55,7 +55,7 @@ export function* viewUnder(
   const start = Math.max(tail, compaction?.point ?? 0)
   yield* add(counts, editsOf(compaction ?? UNTOUCHED), between(start, received.length), messages)
 
-  const passes = new Set<PassName | undefined>()
+  const passes = new Set<PassName | null | undefined>()
   const standIns = { summaries: 0, recaps: 0 }
   for (const { how } of messages) {
     passes.add(passOf[how])
@@ -245,13 +245,20 @@ function isWhole(how: string): boolean {
   return how === 'kept' || how === 'unbound' || how === 'resolved' || isLossless(how)
 }
 
-const passOf: Readonly<Record<string, PassName>> = {
-  ...Object.fromEntries(textPasses.map(({ treatment, name }) => [treatment, name])),
+const otherPassOf = {
+  kept: null,
+  unbound: null,
+  resolved: null,
   cleared: 'clear',
   clipped: 'clip',
   unloaded: 'clip',
   summary: 'fold',
   recap: 'fold',
+} as const satisfies Record<Exclude<ViewMessage['how'], TextTreatment>, PassName | null>
+
+const passOf: Readonly<Record<string, PassName | null>> = {
+  ...otherPassOf,
+  ...Object.fromEntries(textPasses.map(({ treatment, name }) => [treatment, name])),
 }
 
 /** By the messages of a body: a view is kept as long as they are, to be found again. */

@@ -8,6 +8,7 @@ import type {
   Remembered,
 } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
+import { runsAlways } from '../../compaction/passes/passes.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
@@ -180,10 +181,9 @@ const COUNTED_FROM_SHARE = 0.75
  * the provider's ratio is in it already.
  */
 function isSmall(chat: Chat, bodyBytes: number, profile: Profile, budgetTokens: number): boolean {
-  const { every, limit, preview, render, summary } = profile
-  const looksAtEachMessage = preview.at === 0 || (render.enabled && render.at === 0)
+  const { every, limit, summary } = profile
   const looksAtCounts = every.turns > 0 || every.tool_calls > 0 || limit.turns > 0 || limit.messages > 0
-  if (looksAtEachMessage || looksAtCounts) return false
+  if (runsAlways(profile) || looksAtCounts) return false
   // Media cost what their size says, not what their bytes say.
   for (const { facts } of chat.messages) if (facts.media.length > 0) return false
   // Well before the first compaction: what the provider says of a counted prompt tells what that one needs.

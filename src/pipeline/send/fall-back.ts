@@ -1,3 +1,4 @@
+import { withoutStarts } from '../../compaction/passes/passes.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { blanksBilling } from '../billing-line.ts'
@@ -136,8 +137,7 @@ function profileFor(
     every: { turns: 0, tool_calls: 0 },
     limit: { turns: 0, messages: 0 },
     min_growth_tokens: 0,
-    render: { ...profile.render, at: null },
-    preview: { ...profile.preview, at: null },
+    ...withoutStarts(profile),
     clear: { ...profile.clear, at: null },
     fold: { at: null },
   }

@@ -288,7 +288,7 @@ describe('the messages of a conversation', () => {
     const text = conversationText()
     expect(text).toMatch(/61 messages with [\d,]+ tokens came in, 16 with [\d,]+ tokens were sent\./)
     expect(text).toContain(
-      '1 old result cleared, 1 output rendered, 1 large result previewed, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
+      '1 output rendered, 1 large result previewed, 1 old result cleared, 46 messages folded into a summary of 884 tokens; the newest 7 stand as they were.',
     )
     expect(text).toContain('budget what a prompt may take')
     expect(text).toContain('clipped cut to its share')
