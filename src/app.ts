@@ -62,6 +62,7 @@ export function createApp(options: AppOptions): App {
 
   const activity = openActivity({
     prices: settings.prices,
+    metricsModels: settings.admin.metrics_models,
     showsContent: settings.admin.show_content,
     store,
     log,

@@ -22,6 +22,7 @@ import { createExplain, type ExplainParts, explanationJson } from './explain/exp
 import { modelCard } from './model-cards.ts'
 import { conversationPage } from './page/conversation-page.ts'
 import { homePage } from './page/home-page.ts'
+import { savingsCsv, savingsKinds, savingsPage } from './page/savings-page.ts'
 import { contentSecurityPolicy, pageAssets, type PageSetting } from './page/page-frame.ts'
 import type { HtmlEscapedString } from './page/markup.ts'
 
@@ -93,6 +94,20 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
     return asset === undefined ? next() : context.body(asset.body, 200, { 'content-type': asset.type })
   })
 
+  app.get('/savings', async (context) => {
+    const days = daysIn(context.req.query('days'))
+    const by = savingsKinds.find((kind) => kind === context.req.query('by')) ?? 'day'
+    const savings = await conversations.savings(days, new Date(nowMs()))
+    // A browser that is shown a page, not a program.
+    if (!(context.req.header('accept') ?? '').includes('text/html')) return context.json({ days, savings })
+    const hasPrices = Object.keys(settings.prices).length > 0
+    return answerPage(context, savingsPage({ ...setting(), savings, by, days, hasPrices }))
+  })
+  app.get('/savings.csv', async (context) => {
+    const savings = await conversations.savings(daysIn(context.req.query('days')), new Date(nowMs()))
+    return context.body(savingsCsv(savings), 200, { 'content-type': 'text/csv; charset=utf-8' })
+  })
+
   app.get('/conversations', async (context) =>
     context.json({ conversations: await conversations.list(), unread: conversations.unread() }),
   )
@@ -162,6 +177,18 @@ const UNWANTED_BODY_BYTES_MAX = 1024
 
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200
+
+/** How many days are looked at: 30 unless it is said, a year at the most. Throws `malformed_request` for what is no number of days. */
+function daysIn(text: string | undefined): number {
+  if (text === undefined) return 30
+  const days = Number(text)
+  if (Number.isInteger(days) && days >= 1 && days <= DAYS_MAX) return days
+  throw new FoldgateError('malformed_request', `"days" is a whole number from 1 to ${DAYS_MAX}.`, {
+    param: 'days',
+  })
+}
+
+const DAYS_MAX = 366
 
 /** Forgets all that is believed of a model. Throws `unknown_model` if nothing is. */
 function forgetModel(id: string, { knowledge, activity, log }: AdminParts): void {

@@ -285,6 +285,12 @@ export const settingsSchema = group({
       metrics: oneOf(['protected', 'open'])
         .default('protected')
         .describe('Whether `/metrics` needs the token as the rest does; open: it does not.'),
+      metrics_models: z
+        .array(glob, { error: 'a list of model patterns' })
+        .default([])
+        .describe(
+          'Models of which `/metrics` has figures of their own, by names or patterns; a figure goes by the pattern, since clients may ask for any name.',
+        ),
     },
   ),
   archive: section('Keeping what is taken out of conversations.', {

@@ -31,6 +31,8 @@ import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {
   readonly prices: Settings['prices']
+  /** Patterns on the models that have metrics of their own (`admin.metrics_models`). */
+  readonly metricsModels: readonly string[]
   /** Whether texts of messages are held for the page (`admin.show_content`). */
   readonly showsContent: boolean
   readonly store: Store
@@ -50,7 +52,7 @@ export function openActivity(options: ActivityOptions) {
   const process = randomUUID()
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
-  const metrics = createMetrics({ version })
+  const metrics = createMetrics({ version, models: options.metricsModels })
   const failureLog = createFailureLog(log, undefined, ({ part, ...details }, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )

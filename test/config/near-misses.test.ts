@@ -47,7 +47,7 @@ test.each(
   trigger: 0.8
     foldgate.yaml:1:1: unknown key "trigger" — it belongs in a profile, such as profiles/default.yaml
   admin: off
-    foldgate.yaml:1:8: "admin" must be a group of keys; found "off" — indent its keys below it: host, port, token_env, show_content, metrics
+    foldgate.yaml:1:8: "admin" must be a group of keys; found "off" — indent its keys below it: host, port, token_env, show_content, metrics, metrics_models
 `),
 )('foldgate.yaml with %s', async (yaml, line) => {
   expect(await told({ 'foldgate.yaml': yaml })).toEqual([line])

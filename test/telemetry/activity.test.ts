@@ -15,6 +15,7 @@ function open() {
   const store = memoryStore()
   const activity = openActivity({
     showsContent: false,
+    metricsModels: [],
     prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
     store,
     log: createLog({

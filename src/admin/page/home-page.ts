@@ -99,7 +99,10 @@ function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null
         ]),
   ]
   return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
-    <p class="soft facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
+    <p class="soft facts">
+      ${facts.map((fact) => html`<span>${fact}</span> `)}
+      <span><a href="/savings">by day, client, model and profile</a></span>
+    </p>
     ${found.length > 0 && html`<div class="note">${found.map((note) => html`<p>${note}</p>`)}</div>`}`
 }
 

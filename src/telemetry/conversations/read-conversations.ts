@@ -4,6 +4,7 @@ import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
 import { type UsageRow, usageRowSchema } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
 import type { HeldContent } from './held-content.ts'
+import type { Savings } from './savings.ts'
 import type { TotalsKeeper, UnreadTally } from './totals.ts'
 
 /** A conversation with what is known of its requests: the latest of them, the oldest first. */
@@ -18,7 +19,7 @@ export type ConversationDetail = ConversationCard &
 export function createConversations(parts: {
   readonly list: ConversationList
   readonly held: HeldContent
-  readonly totals: Pick<TotalsKeeper, 'all' | 'addWritten'>
+  readonly totals: Pick<TotalsKeeper, 'all' | 'addWritten' | 'savings'>
   readonly unread: UnreadTally
   readonly journal: Pick<Journal, 'events' | 'pages'>
   readonly signals: Pick<Signals, 'emit' | 'listenerCount'>
@@ -81,6 +82,11 @@ export function createConversations(parts: {
   return {
     /** As of the last look at the store; null if nothing is on record. */
     totals: totals.all,
+    /** By day, client, model and profile, the latest day first. */
+    savings: async (days: number, now: Date): Promise<readonly Savings[]> => {
+      await catchUp()
+      return totals.savings(days, now)
+    },
     /** The latest first. */
     list: async (): Promise<readonly ConversationCard[]> => {
       await catchUp()

@@ -3,6 +3,7 @@ import { parseJsonText } from '../../json/json-value.ts'
 import type { UsageRow } from '../journal/rows.ts'
 import { LRUCache } from 'lru-cache'
 import { inOrder } from './conversation-list.ts'
+import { createSavingsKeeper, savingsSchema } from './savings.ts'
 
 const count = z.number().default(0)
 
@@ -35,6 +36,8 @@ export const totalsSchema = figures.extend({
   process: z.string(),
   /** When the first of them was; ISO 8601, in UTC. */
   since: z.string(),
+  /** The same by day, client, model and profile, of the time that they are of alone. */
+  savings: z.array(savingsSchema).default([]),
 })
 
 /** What requests and summaries come to, over a time and in one process, as the journal keeps it. */
@@ -50,6 +53,7 @@ export function createTotalsKeeper(options: {
   readonly periodMs?: number
 }) {
   const { process, writeDown, periodMs = PERIOD_MS } = options
+  const savings = createSavingsKeeper()
   let written: Totals | null = null
   let unwritten: Totals | null = null
 
@@ -61,7 +65,7 @@ export function createTotalsKeeper(options: {
 
   function write(): void {
     if (unwritten === null) return
-    writeDown(unwritten)
+    writeDown({ ...unwritten, savings: [...savings.takeUnwritten()] })
     written = joined(written, unwritten)
     unwritten = null
   }
@@ -70,6 +74,7 @@ export function createTotalsKeeper(options: {
 
   return {
     addRow: (row: UsageRow): void => {
+      savings.add(row)
       const sum = openAt(row.time)
       const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
       const { prompt_cost: cost, whole_prompt_cost: whole } = row
@@ -107,10 +112,14 @@ export function createTotalsKeeper(options: {
     addWritten: (text: string): void => {
       const totals = totalsSchema.safeParse(parseJsonText(text)).data
       // This process has added up already what it has written down.
-      if (totals !== undefined && totals.process !== process) written = joined(written, totals)
+      if (totals === undefined || totals.process === process) return
+      written = joined(written, totals)
+      savings.addWritten(totals.savings)
     },
     /** Null if nothing is on record. */
     all: (): Totals | null => (unwritten === null ? written : joined(written, unwritten)),
+    /** What they come to by day, client, model and profile, of the latest days. */
+    savings: savings.latest,
     /** Writes down what has come since it last did. */
     write,
     close: (): void => {
@@ -159,7 +168,7 @@ export function createUnreadTally() {
 const PERIOD_MS = 60_000
 
 function joined(one: Totals | null, other: Totals): Totals {
-  const sum = { ...other }
+  const sum = { ...other, savings: [] }
   if (one === null) return sum
   if (one.since < sum.since) sum.since = one.since
   for (const name of figures.keyof().options) sum[name] += one[name]

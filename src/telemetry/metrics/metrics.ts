@@ -2,11 +2,19 @@ import { Counter, Gauge, Histogram, type MetricConfiguration, Registry, Summary 
 import type { SummaryResult } from '../../summaries/summary-order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
+import { matchesGlob } from '../../profiles/glob.ts'
 import type { Endpoint, Listener } from '../request-report.ts'
 import type { Action } from '../journal/rows.ts'
 
 /** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
-export function createMetrics({ version }: { readonly version: string }) {
+export function createMetrics({
+  version,
+  models = [],
+}: {
+  readonly version: string
+  /** Patterns on the models that have figures of their own. */
+  readonly models?: readonly string[]
+}) {
   const registry = new Registry()
   const of = (name: MetricName) => {
     const { help, labels } = metricNames[name]
@@ -15,6 +23,8 @@ export function createMetrics({ version }: { readonly version: string }) {
   const requests = new Counter(of('foldgate_requests_total'))
   const errors = new Counter(of('foldgate_error_answers_total'))
   const tokens = new Counter(of('foldgate_prompt_tokens_total'))
+  const modelRequests = new Counter(of('foldgate_model_requests_total'))
+  const modelTokens = new Counter(of('foldgate_model_prompt_tokens_total'))
   const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
   const compactions = new Counter(of('foldgate_compactions_total'))
   const resolutions = new Counter(of('foldgate_results_resolved_total'))
@@ -48,6 +58,8 @@ export function createMetrics({ version }: { readonly version: string }) {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
       count(action, profile, dialect ?? 'other')
+      const model = models.find((pattern) => matchesGlob(pattern, row.model))
+      if (model !== undefined) modelRequests.inc({ action, model })
       if (row.status !== null && row.status >= 400) {
         const code = action === 'refused' ? (row.reason ?? '') : ''
         // A request that was refused before names whatever its client liked.
@@ -69,6 +81,10 @@ export function createMetrics({ version }: { readonly version: string }) {
     ended: (report, { usage, removedThoughts, recalls: recalled, continuations: continued }) => {
       const profile = report.row.profile ?? NO_PROFILE
       const { received, sent, cached, written } = promptCounts(report, usage)
+      const model = models.find((pattern) => matchesGlob(pattern, report.row.model))
+      if (model !== undefined)
+        for (const [stage, value] of Object.entries({ received, sent, cached, cache_written: written }))
+          if (value !== null) modelTokens.inc({ stage, model }, value)
       if (received !== null) tokens.inc({ stage: 'received', profile }, received)
       if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
       if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
@@ -114,7 +130,7 @@ export type MetricFacts = {
 /**
  * Every metric of Foldgate's own, without the suffixes of histograms and summaries (`_bucket`, `_sum`, `_count`).
  * The names and labels are part of the interface: dashboards and alerts rely on them. None carries the client's
- * model string, of which there are as many as clients like.
+ * model string, of which there are as many as clients like; `model` is a pattern of the operator's.
  *
  * @internal exported for tests
  */
@@ -133,6 +149,16 @@ export const metricNames = {
     type: 'counter',
     labels: ['stage', 'profile'],
     help: 'Prompt tokens of conversations, in the provider’s count where it stated one, else by own count: received, sent, and of these cached and cache_written (read from its prompt cache and written to it). Prompts that nobody counted are left out.',
+  },
+  foldgate_model_requests_total: {
+    type: 'counter',
+    labels: ['action', 'model'],
+    help: 'Requests for the models of admin.metrics_models, by its pattern and by what was done with them.',
+  },
+  foldgate_model_prompt_tokens_total: {
+    type: 'counter',
+    labels: ['stage', 'model'],
+    help: 'Prompt tokens of the models of admin.metrics_models, by its pattern, as foldgate_prompt_tokens_total counts them.',
   },
   foldgate_requests_beyond_window_total: {
     type: 'counter',

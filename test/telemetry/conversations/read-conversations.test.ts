@@ -18,7 +18,7 @@ function conversationsOn(store: Pick<Store, 'readRows' | 'appendRows'> = memoryS
   const conversations = createConversations({
     list: { ...list, add: ({ model }) => models.push(model) },
     held: createHeldContent({ showsContent: false }),
-    totals: { all: () => null, addWritten: (text) => totals.push(text) },
+    totals: { all: () => null, addWritten: (text) => totals.push(text), savings: () => [] },
     unread: createUnreadTally(),
     journal: createJournal({ store, guarded: patientGuard, signals }),
     signals,

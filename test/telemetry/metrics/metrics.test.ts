@@ -8,7 +8,7 @@ import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary
 const facts: Readonly<Record<string, MetricFacts>> = metricNames
 
 function openMetrics() {
-  const metrics = createMetrics({ version: '1.2.3' })
+  const metrics = createMetrics({ version: '1.2.3', models: ['gpt-4o*', 'gpt-5*'] })
   onTestFinished(metrics.close)
   const tell = (report: RequestReport, end: Partial<RequestEnd> = {}): void => {
     metrics.begun(report, null)
@@ -39,6 +39,19 @@ function everything({ metrics, request, tell }: Opened): void {
   metrics.summaryWritten(failedSummary('cancelled'))
   metrics.summaryWritten(failedSummary('empty'))
 }
+
+// Clients may ask for any name: a series for each would be as many as they like.
+test('figures by model go by the pattern of the operator, and there are none of other models', async () => {
+  const { request, value, read } = openMetrics()
+  request({ model: 'gpt-4o-2024' })
+  request({ model: 'gpt-4o-mini', action: 'recovered' })
+  request({ model: 'made up' })
+  expect(await value('foldgate_model_requests_total', { model: 'gpt-4o*', action: 'recovered' })).toBe(1)
+  const series = (await read())
+    .get('foldgate_model_requests_total')
+    ?.samples.map(({ labels }) => labels['model'])
+  expect(new Set(series)).toEqual(new Set(['gpt-4o*']))
+})
 
 describe('the text', () => {
   test('has every metric there is a name for, with its type, help and labels, and no other', async () => {

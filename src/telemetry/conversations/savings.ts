@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import type { UsageRow } from '../journal/rows.ts'
+import { inOrder } from './conversation-list.ts'
+
+const name = z.string().nullable()
+const count = z.number()
+
+export const savingsSchema = z.object({
+  /** In UTC, as `2026-11-29`. */
+  day: z.string(),
+  client: name,
+  model: name,
+  profile: name,
+  requests: count,
+  /** Requests that were changed. */
+  changed: count,
+  /** Tokens that came and were not sent on, by Foldgate's own count; below 0 if more was sent than came. */
+  saved_tokens: count,
+  /** Prompt tokens by the provider's count, and those among them that it read from its cache. */
+  prompt_tokens: count,
+  cached_tokens: count,
+  /** In the currency of the prices, of changed requests whose price is known; null if none of them has one. */
+  saved_money: count.nullable(),
+})
+
+/** What the requests of one day, client, model and profile come to. */
+export type Savings = z.output<typeof savingsSchema>
+
+/** What requests come to by day, client, model and profile: those of this process, and what others have written down. */
+export function createSavingsKeeper() {
+  const written = new Map<string, Savings>()
+  const unwritten = new Map<string, Savings>()
+
+  return {
+    add: (row: UsageRow): void => take(unwritten, savingsOf(row)),
+    /** What has come since this was last asked for. */
+    takeUnwritten: (): readonly Savings[] => {
+      const parts = [...unwritten.values()]
+      unwritten.clear()
+      for (const part of parts) take(written, part)
+      return parts
+    },
+    /** What another process has written down. */
+    addWritten: (parts: readonly Savings[]): void => {
+      for (const part of parts) take(written, part)
+    },
+    /** Those of the latest `days` days, today's among them, the latest first. */
+    latest: (days: number, now: Date): readonly Savings[] => {
+      const since = dayOf(new Date(now.getTime() - (days - 1) * DAY_MS).toISOString())
+      const all = [...written.values(), ...unwritten.values()].filter(({ day }) => day >= since)
+      return [...savingsBy(all, keyOf).values()].toSorted((one, other) => inOrder(other.day, one.day))
+    },
+  }
+}
+
+/** The parts joined that have the same name; `name` is what one of them is about. */
+export function savingsBy(
+  parts: readonly Savings[],
+  nameOf: (part: Savings) => string | null,
+): ReadonlyMap<string | null, Savings> {
+  const sums = new Map<string | null, Savings>()
+  for (const part of parts) {
+    const sum = sums.get(nameOf(part))
+    sums.set(nameOf(part), sum === undefined ? part : joined(sum, part))
+  }
+  return sums
+}
+
+// --- internal ---
+
+const DAY_MS = 86_400_000
+
+/** Clients name themselves and their models: beyond so many of them the earliest days are forgotten. */
+const PARTS_MAX = 10_000
+
+const dayOf = (time: string): string => time.slice(0, 10)
+
+const keyOf = ({ day, client, model, profile }: Savings): string =>
+  JSON.stringify([day, client, model, profile])
+
+function savingsOf(row: UsageRow): Savings {
+  const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
+  const isChanged = row.passes.length > 0
+  // A bound is no count, and what goes on as it came saves nothing.
+  const isCounted = isChanged && received !== null && sent !== null && !row.tokens_are_bounds
+  return {
+    day: dayOf(row.time),
+    client: row.client,
+    model: row.model,
+    profile: row.profile,
+    requests: 1,
+    changed: isChanged ? 1 : 0,
+    saved_tokens: isCounted ? received - sent : 0,
+    prompt_tokens: row.prompt_tokens ?? 0,
+    cached_tokens: row.cached_tokens ?? 0,
+    saved_money: isChanged && cost !== null && whole !== null ? whole - cost : null,
+  }
+}
+
+function take(parts: Map<string, Savings>, part: Savings): void {
+  const key = keyOf(part)
+  const sum = parts.get(key)
+  parts.set(key, sum === undefined ? part : joined(sum, part))
+  if (parts.size <= PARTS_MAX) return
+  const [first = ''] = [...parts.values()].map(({ day }) => day).toSorted(inOrder)
+  for (const [each, { day }] of parts) if (day === first) parts.delete(each)
+}
+
+function joined(one: Savings, other: Savings): Savings {
+  const [left, right] = [one.saved_money, other.saved_money]
+  return {
+    ...one,
+    requests: one.requests + other.requests,
+    changed: one.changed + other.changed,
+    saved_tokens: one.saved_tokens + other.saved_tokens,
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    cached_tokens: one.cached_tokens + other.cached_tokens,
+    saved_money: left === null ? right : right === null ? left : left + right,
+  }
+}
