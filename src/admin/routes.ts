@@ -81,6 +81,7 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
     const shown = {
       totals: conversations.totals(),
       conversations: cards,
+      query: context.req.query(),
       unread: conversations.unread(),
       models: modelCards(),
       events,

@@ -14,17 +14,6 @@ import {
 } from './markup.ts'
 import { hasFailed, requestWords, type ToldRequest } from '../told-words.ts'
 
-/** The conversations, the latest first, each a row that keeps its identity while it moves, with its branches in it. */
-export function conversationList(cards: readonly ConversationCard[], now: Date): HtmlEscapedString {
-  const trees = treesOf(cards)
-  const left = trees.length - TREES_SHOWN
-  return html`<section id="conversations" data-live aria-labelledby="conversations-title">
-    <h2 id="conversations-title">Conversations</h2>
-    ${trees.length === 0 ? html`<p class="soft">None on record yet.</p>` : treeTable(trees.slice(0, TREES_SHOWN), now)}
-    ${left > 0 && html`<p class="soft">And ${figure(left)} more: <code>GET /conversations</code> lists them all.</p>`}
-  </section>`
-}
-
 /** The page of a conversation. */
 export function conversationPath(id: string): string {
   // A damaged row may hold half a character, of which no address can be made.
@@ -60,12 +49,9 @@ export function observedWords(tokens: number): string {
 }
 
 /** A conversation with those that branched off it, or off one of its branches. */
-type ConversationTree = ReturnType<typeof treesOf>[number]
+export type ConversationTree = ReturnType<typeof treesOf>[number]
 
-/**
- * @internal exported for tests. Conversations with their branches under them, that first which was used last; so the branches
- * of each.
- */
+/** Conversations with their branches under them, that first which was used last; so the branches of each. */
 export function treesOf(cards: readonly ConversationCard[]) {
   const byId = new Map(cards.map((card) => [card.id, card]))
   const latestFirst = cards.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))
@@ -117,6 +103,23 @@ export function gauge(of: Gauged): HtmlEscapedString {
   </span>`
 }
 
+/** Rows that keep their identity while they move, with branches in them. The figures of a row are those of its conversation alone: each branch has its own. */
+export function treeTable(trees: readonly ConversationTree[], now: Date): HtmlEscapedString {
+  return table(
+    trees,
+    [
+      ['Conversation', 'text', (tree) => nameCell(tree, now), { role: 'name' }],
+      ['Sent, of the budget', 'pressure', ({ root }) => gauge(root)],
+      ['Tokens in → sent', 'right', ({ root }) => tokensCell(root), { caption: 'tokens in → sent' }],
+      ['Requests', 'right', ({ root }) => figure(root.requests), { caption: 'requests' }],
+      ['Compactions', 'right', ({ root }) => figure(root.compactions), { caption: 'compactions' }],
+      ['Latest request', 'text', ({ root }) => requestState(root)],
+      ['When', 'right soft', ({ root }) => agoElement(root.last_seen, now)],
+    ],
+    ({ root }) => `conversation-${root.id}`,
+  )
+}
+
 // --- internal ---
 
 type Gauged = ToldRequest & {
@@ -140,27 +143,8 @@ function placeOf(pressure: number): number {
   return Math.round((Math.min(Math.max(pressure, 0), PRESSURE_MAX) / PRESSURE_MAX) * WIDTH * 10) / 10
 }
 
-const TREES_SHOWN = 100
-
 /** An agent may have its work done by dozens of others. */
 const BRANCHES_SHOWN = 50
-
-/** The figures of a row are those of its conversation alone: each branch has its own. */
-function treeTable(trees: readonly ConversationTree[], now: Date): HtmlEscapedString {
-  return table(
-    trees,
-    [
-      ['Conversation', 'text', (tree) => nameCell(tree, now), { role: 'name' }],
-      ['Sent, of the budget', 'pressure', ({ root }) => gauge(root)],
-      ['Tokens in → sent', 'right', ({ root }) => tokensCell(root), { caption: 'tokens in → sent' }],
-      ['Requests', 'right', ({ root }) => figure(root.requests), { caption: 'requests' }],
-      ['Compactions', 'right', ({ root }) => figure(root.compactions), { caption: 'compactions' }],
-      ['Latest request', 'text', ({ root }) => requestState(root)],
-      ['When', 'right soft', ({ root }) => agoElement(root.last_seen, now)],
-    ],
-    ({ root }) => `conversation-${root.id}`,
-  )
-}
 
 function nameCell({ root, branches }: ConversationTree, now: Date): HtmlEscapedString {
   return html`${conversationLink(root.id, conversationName(root))} ${root.answering && answeringMark}

@@ -2,7 +2,9 @@ import type { ConversationCard } from '../../telemetry/conversations/conversatio
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { ModelCard } from '../model-cards.ts'
 import type { Totals, UnreadCard } from '../../telemetry/conversations/totals.ts'
-import { clientName, conversationList, conversationName, requestState } from './conversation-table.ts'
+import type { ConversationQuery } from './conversation-filter.ts'
+import { conversationList } from './conversation-list.ts'
+import { clientName, conversationName, requestState } from './conversation-table.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './page-frame.ts'
 import {
@@ -23,6 +25,8 @@ import { sendAllShortly, windowWords } from '../told-words.ts'
 export type HomePageOptions = PageSetting &
   Omit<HeadlineOptions, 'statefulDialect'> & {
     readonly conversations: readonly ConversationCard[]
+    /** Which of them are asked for. */
+    readonly query: ConversationQuery
     /** Requests that are part of none, by their kind. */
     readonly unread: readonly UnreadCard[]
     /** The one used last first. */
@@ -33,14 +37,14 @@ export type HomePageOptions = PageSetting &
 
 /** The page at `/`: what Foldgate has been good for, the conversations, what is believed of models, and what happened last. */
 export function homePage(options: HomePageOptions): HtmlEscapedString {
-  const { totals, conversations, unread, models, events, hasPrices, clientUrl, ...setting } = options
+  const { totals, conversations, query, unread, models, events, hasPrices, clientUrl, ...setting } = options
   const names = new Map(conversations.map((card) => [card.id, conversationName(card)]))
   return layout({
     ...setting,
     title: 'Foldgate',
     conversation: null,
     main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
-    ${conversationList(conversations, setting.now)} ${unreadTable(unread, setting.now)}
+    ${conversationList(conversations, query, setting.now)} ${unreadTable(unread, setting.now)}
     ${modelTable(models, setting.now)}
     ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
   })

@@ -76,7 +76,8 @@ export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
               [
                 'Money',
                 'right',
-                ([, sum]) => (sum.saved_money === null ? '' : money(sum.saved_money)),
+                ([, sum]) =>
+                  sum.saved_money === null ? '' : `${hasPrices ? '' : '$'}${money(sum.saved_money)}`,
                 { caption: 'money' },
               ],
             ])

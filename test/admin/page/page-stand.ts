@@ -29,6 +29,7 @@ export async function pageStand(changes: Partial<Shown> = {}) {
   let shown: Shown = {
     totals: someTotals(),
     conversations: someConversations(),
+    query: {},
     unread: someUnread(),
     models: someModels(),
     events: agentEvents(),
@@ -50,7 +51,7 @@ export async function pageStand(changes: Partial<Shown> = {}) {
     context.header('cache-control', 'no-store')
     context.header('x-content-type-options', 'nosniff')
   })
-  app.get('/', (context) => context.html(homePage({ ...shown, ...setting })))
+  app.get('/', (context) => context.html(homePage({ ...shown, query: context.req.query(), ...setting })))
   app.get('/conversations/:id', (context) =>
     shown.detail === null
       ? context.notFound()

@@ -32,6 +32,7 @@ const home = (changes: Partial<HomePageOptions> = {}): string =>
     ...setting,
     totals: someTotals(),
     conversations: someConversations(),
+    query: {},
     unread: someUnread(),
     models: someModels(),
     events: agentEvents(),

@@ -116,14 +116,14 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       expect(await isFocused(page, '.skip')).toBe(true)
       await page.keyboard.press('Enter')
       await page.keyboard.press('Tab')
-      expect(await isFocused(page, '#conversations a')).toBe(true)
+      expect(await isFocused(page, '#headline a')).toBe(true)
     })
 
     test('a conversation is opened from the list, in the order in which it is read', async () => {
       const { page } = await openPage(browser)
       const links = page.locator('#conversations a')
       const reached: unknown[] = []
-      await tabTo(page, '.brand')
+      await tabTo(page, '.filter button')
       for (let at = 0; at < (await links.count()); at += 1) {
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate('document.activeElement.textContent'))
@@ -132,6 +132,17 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       await tabTo(page, '#events tbody tr:first-child a')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'migrate the billing service' }).waitFor()
+    })
+
+    test('the list is searched, and stays so while it is renewed', async () => {
+      const { page, stand } = await openPage(browser)
+      await page.getByRole('searchbox', { name: 'Search' }).fill('triage')
+      await page.keyboard.press('Enter')
+      const links = page.locator('#conversations th a')
+      await expect.poll(() => links.allTextContents()).toEqual(['nightly triage'])
+      expect(await page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('triage')
+      stand.show({})
+      await expect.poll(() => links.allTextContents()).toEqual(['nightly triage'])
     })
 
     test('compacting is asked for, and the answer is said where the focus need not go', async () => {
