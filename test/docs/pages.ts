@@ -27,6 +27,32 @@ export const fencedBlocks = (text: string, language: string): readonly string[] 
     .filter((block) => block[1] === language)
     .map((block) => block[2] ?? '')
 
+/** A comment before a block that says why its lines are not run, or only those that begin so. */
+type Marker = { readonly begins: string; readonly reason: string; readonly finds: number }
+
+/**
+ * The lines of a page's blocks for a shell, each with what keeps a test from running it. That stands before the block:
+ * `<!-- not run: needs Docker -->`, or of some of its lines `<!-- not run (docker): needs Docker -->`.
+ */
+export function shellBlocksIn(text: string) {
+  return Array.from(
+    text.matchAll(/((?:^<!-- not run[^\n]* -->\n)*)^```sh\n(.*?)^```$/gms),
+    ([, comments = '', body = '']) => {
+      const lines = body.split('\n').filter((line) => line !== '')
+      const markers: readonly Marker[] = Array.from(
+        comments.matchAll(/^<!-- not run(?: \((.+?)\))?: (.+) -->$/gm),
+        ([, begins = '', reason = '']) => ({
+          begins,
+          reason,
+          finds: lines.filter((line) => line.startsWith(begins)).length,
+        }),
+      )
+      const whyNot = (line: string) => markers.find(({ begins }) => line.startsWith(begins))?.reason ?? null
+      return { markers, lines: lines.map((line) => ({ line, whyNot: whyNot(line) })) }
+    },
+  )
+}
+
 /** The anchors of a page's headings, as GitHub makes them. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const prose = text.replaceAll(/^```.*?^```$/gms, '')
