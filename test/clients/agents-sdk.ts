@@ -37,7 +37,6 @@ async function runTurns(run: (history: sdk.AgentInputItem[]) => Promise<Ran>): P
 export const agentsSdk: ChatLibrary = {
   name: 'OpenAI Agents SDK',
   packageName: '@openai/agents',
-  lacks: ['embeddings', 'files'],
   loop: {
     turns: QUESTIONS.length,
     run: (at) => runTurns((history) => sdk.run(agentOf(at, chatModel(at)), history, { maxTurns })),

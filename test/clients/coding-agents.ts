@@ -7,7 +7,7 @@ import { sampleSource } from '../../src/commands/demo/tools.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { startFoldgate } from '../support/foldgate.ts'
 import { startStrictUpstream } from '../support/strict-upstream/strict-upstream.ts'
-import { type Matrix, programsLack } from './matrix.ts'
+import type { Matrix } from './matrix.ts'
 import { inPackages, runProgram } from './stand/installed-program.ts'
 import { claudeCode, type ReadingAgent, readingAgents, rereadingAgents } from './stand/reading-agents.ts'
 import {
@@ -25,7 +25,7 @@ import { haveFilesRead, LAST_WORDS, openReadingStand, type ReadFile, TASK } from
  * for endless: a server with a small one behind it ends its work, unless somebody folds.
  */
 export function codingAgent(matrix: Matrix): void {
-  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent', { lacks: programsLack })
+  const shows = matrix.client('pi, a coding agent', '@mariozechner/pi-coding-agent')
   describe('pi, a coding agent', () => {
     test(
       'reads files until the window would have overflowed, then writes one',
@@ -62,7 +62,6 @@ export function wholeWindow(matrix: Matrix): void {
     const impossible = agent.impossible()
     const shows = matrix.client(agent.name, agent.packageName, {
       isAbsent: impossible !== null,
-      lacks: programsLack,
     })
     const show = shows(['streamedLoop', 'wholeWindow'], () => readAll(agent))
     test(
@@ -131,7 +130,6 @@ export function claudeCodeCompact(matrix: Matrix): void {
   describe('Claude Code', () => {
     const shows = matrix.client(agent.name, agent.packageName, {
       isAbsent: impossible !== null,
-      lacks: programsLack,
     })
     const show = shows('streamedLoop', async () => {
       await using stand = await openReadingStand(agent, 'through Foldgate')

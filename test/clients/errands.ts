@@ -18,7 +18,6 @@ import {
 export type ChatLibrary = {
   readonly name: string
   readonly packageName: string
-  readonly lacks?: readonly Feature[]
   /** Where its requests arrive. Default: where chat completions are. */
   readonly path?: string
   /** Asks once with a conversation longer than the window; what the model said. */
@@ -43,9 +42,9 @@ export const LONGEST = z.object({ longest: z.string(), lines: z.number() })
 export const TOO_LONG = 'a very long question '.repeat(3_000)
 
 export function chatLibrary(matrix: Matrix, library: ChatLibrary): void {
-  const { name, packageName, lacks = [], path = '/v1/chat/completions' } = library
+  const { name, packageName, path = '/v1/chat/completions' } = library
   const { chat, stream: streamed, loop, streamedLoop, structured = {}, errors, abort, embed, files } = library
-  const shows = matrix.client(name, packageName, { lacks })
+  const shows = matrix.client(name, packageName)
   const shown = (title: string, features: Feature | readonly Feature[], run: () => Promise<void>) =>
     showing(title, shows(features, run))
   describe.each([name])('%s', () => {
@@ -140,7 +139,6 @@ type ThinkingApi = typeof responsesApi | typeof messagesApi
 export const responsesApi = {
   title: 'Responses API',
   path: '/v1/responses',
-  lacks: [],
   stand: responsesStand,
   /** The prompt alone, or with the reply that is asked for. */
   overflow: /exceeds the context window/,
@@ -149,7 +147,6 @@ export const responsesApi = {
 export const messagesApi = {
   title: 'Messages API',
   path: '/v1/messages',
-  lacks: ['embeddings'],
   stand: messagesStand,
   overflow: /prompt is too long|exceed context limit/,
 } as const
@@ -157,7 +154,7 @@ export const messagesApi = {
 export function thinkingLibrary(matrix: Matrix, api: ThinkingApi, library: ThinkingLibrary): void {
   const { plain, streamed } = library
   const name = `${library.name}, ${api.title}`
-  const shows = matrix.client(name, library.packageName, { lacks: api.lacks })
+  const shows = matrix.client(name, library.packageName)
 
   /** The server alone refuses the conversation when it outgrows the window; through Foldgate nothing is refused or left out. */
   async function readAll(read: Reading, form: 'plain' | 'streamed'): Promise<void> {

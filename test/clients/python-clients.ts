@@ -26,8 +26,8 @@ export function pythonClients(matrix: Matrix): void {
   describe.skipIf(isAbsent)('clients of Python', () => {
     beforeAll(installPython, INSTALL_MS)
 
-    for (const [name, packageName, script, { open, feature, made, lacks = [] }] of clients) {
-      const shows = matrix.client(name, packageName, { isAbsent, versionOf, lacks })
+    for (const [name, packageName, script, { open, feature, made }] of clients) {
+      const shows = matrix.client(name, packageName, { isAbsent, versionOf })
       test(
         `${name} reads files until the window would have overflowed`,
         shows(feature, async () => {
@@ -52,7 +52,6 @@ type PythonClient = {
   readonly open: () => Promise<Stand>
   readonly feature: Feature
   readonly made?: Made
-  readonly lacks?: readonly Feature[]
 }
 
 const loop = { open: agentStand, feature: 'loop' } as const
@@ -74,21 +73,12 @@ const clients: readonly (readonly [name: string, packageName: string, script: st
     'Anthropic SDK, Python, Messages API',
     'anthropic',
     'anthropic_sdk',
-    { ...streaming(messagesStand, '/v1/messages'), lacks: ['embeddings'] },
+    streaming(messagesStand, '/v1/messages'),
   ],
-  ['LangChain, Python', 'langchain-openai', 'langchain_agent', { ...loop, lacks: ['files'] }],
-  ['OpenAI Agents SDK, Python', 'openai-agents', 'agents_sdk', { ...loop, lacks: ['embeddings', 'files'] }],
-  ['Pydantic AI', 'pydantic-ai-slim', 'pydantic_ai_agent', { ...loop, lacks: ['files'] }],
-  [
-    'Instructor',
-    'instructor',
-    'instructor_client',
-    {
-      open: agentStand,
-      feature: 'structured',
-      lacks: ['loop', 'streamedLoop', 'wholeWindow', 'embeddings', 'files'],
-    },
-  ],
+  ['LangChain, Python', 'langchain-openai', 'langchain_agent', loop],
+  ['OpenAI Agents SDK, Python', 'openai-agents', 'agents_sdk', loop],
+  ['Pydantic AI', 'pydantic-ai-slim', 'pydantic_ai_agent', loop],
+  ['Instructor', 'instructor', 'instructor_client', { open: agentStand, feature: 'structured' }],
 ]
 
 const folder = fileURLToPath(new URL('python/', import.meta.url))

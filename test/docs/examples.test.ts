@@ -30,7 +30,7 @@ test('the example of settings and its profile are valid', async () => {
   expect(trouble).toEqual([])
 })
 
-test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/migrate.md'])(
+test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/migrate.md', 'docs/gateways.md'])(
   'every profile and every setting of %s is valid, and says which file it stands in',
   async (page) => {
     const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')

@@ -150,6 +150,20 @@ describe('what is told is told whole', () => {
     expect(unnamed('docs/edges.md', httpStatusOf)).toEqual(['internal_error'])
   })
 
+  test('llms.txt has its form: a title, a summary, and lists of links with a line each, to every page of docs', async () => {
+    const text = await readFile(join(root, 'llms.txt'), 'utf8')
+    const [title, summary, ...rest] = text.split('\n').filter((line) => line !== '')
+    expect(title).toMatch(/^# Foldgate$/)
+    expect(summary).toMatch(/^> \S/)
+    const lists = rest.slice(rest.findIndex((line) => line.startsWith('## ')))
+    expect(lists.filter((line) => !/^## \S|^- \[[^\]]+\]\([^)\s]+\): \S/.test(line))).toEqual([])
+    expect(await brokenLinks({ path: 'llms.txt', text })).toEqual([])
+    const linked = found(text, /\]\(([^)\s]+)\)/g)
+    expect(linked).toEqual([...new Set(linked)])
+    const wanted = pages.filter(({ path }) => path.startsWith('docs/')).map(({ path }) => path)
+    expect(wanted.filter((path) => !linked.includes(path))).toEqual([])
+  })
+
   test('every promise names a test file', () => {
     const promises = pageAt('docs/promises.md').split(/^### /m).slice(1)
     expect(promises.map((text, index) => text.startsWith(`P${index + 1}.`))).toEqual(Array(13).fill(true))
@@ -159,7 +173,7 @@ describe('what is told is told whole', () => {
 
 // A page on security that nobody can hold to its word is worth as little as none. Each claim names what would fail if it
 // were not true.
-describe.each(['SECURITY.md', 'docs/privacy.md'])('%s', (path) => {
+describe.each(['SECURITY.md', 'docs/privacy.md', 'docs/anthropic-gateway.md'])('%s', (path) => {
   test('names a test that is there for each thing that it claims', async () => {
     const text = await readFile(join(root, path), 'utf8')
     const claims = claimsIn(text)
