@@ -67,7 +67,7 @@ test('a sample of each program in front of one server with one model: no login i
     "# else a line that changes with each request spoils the server's prompt cache",
     'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
     // It was printed alone, and looked like a setting of the window.
-    "# not the model's window, which Foldgate finds out and keeps to: what Claude Code takes for it anyway, with a warning at each start",
+    "# keeps Claude Code from warning of a model that it does not know; the model's own window Foldgate finds out for itself",
     'CLAUDE_CODE_MAX_CONTEXT_TOKENS=1000000',
     '# no key is set, and the program wants one: local servers want none',
     'ANTHROPIC_AUTH_TOKEN=none',

@@ -52,7 +52,7 @@ const reasons = {
   CLAUDE_CODE_ATTRIBUTION_HEADER:
     "else a line that changes with each request spoils the server's prompt cache",
   [windowName]:
-    "not the model's window, which Foldgate finds out and keeps to: what Claude Code takes for it anyway, with a warning at each start",
+    "keeps Claude Code from warning of a model that it does not know; the model's own window Foldgate finds out for itself",
   ANTHROPIC_AUTH_TOKEN: placeholderReason,
   ANTHROPIC_SMALL_FAST_MODEL: 'Claude Code asks further models for other work: they are all this one',
   ...Object.fromEntries(
