@@ -15,7 +15,7 @@ const STORE =
 export const sections: readonly Section[] = [
   upstreamSection(
     'An upstream that breaks off',
-    'Every kind of request that Foldgate handles in a way of its own meets the fault: a chat completion that goes on as it came, plain and streamed, one that is compacted, and another path that is relayed unread. All that came of an answer reaches the client. Foldgate sends nothing again after a connection that broke: a chat completion costs money, and clients know best whether to repeat it. Only a stream that is cut before its first event, where it is held to that, is asked for once more without streaming, as one is that ends there.',
+    'Each kind of request meets the fault: a chat completion that goes on as it came, plain and streamed, one that is compacted, and another path that is relayed unread. All that came of an answer reaches the client. After a connection that broke nothing is sent again: it costs money, and clients know best whether to repeat it. Only a stream that is held, and cut before its first event or ended there, is asked for once more without streaming.',
     brokenConnections,
   ),
   upstreamSection('An upstream that is slow', 'What comes is passed on as it comes.', slowAnswers),

@@ -118,11 +118,11 @@ function lostOf(seen: Seen, { owed, isAll }: Failing): string {
   if (seen.ownCode !== null) {
     expect(seen.isWhole, 'an error that is cut').toBe(true)
     expect(owed, 'an answer that could have been given').toBeNull()
-    return 'the answer: there is none, and the client is told'
+    return 'the answer, and the client is told'
   }
   expect(seen.body.toString(), 'what came of the answer').toBe(owed)
   expect(seen.isWhole, 'whether the answer looks whole').toBe(isAll)
-  return isAll ? 'nothing' : 'the rest of the answer: it never came, and the cut shows'
+  return isAll ? 'nothing' : 'the rest of the answer: the cut shows'
 }
 
 function countBytes() {
