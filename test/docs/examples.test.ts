@@ -30,27 +30,30 @@ test('the example of settings and its profile are valid', async () => {
   expect(trouble).toEqual([])
 })
 
-test.each(['README.md', 'docs/profiles.md', 'docs/troubleshooting.md', 'docs/migrate.md', 'docs/gateways.md'])(
-  'every profile and every setting of %s is valid, and says which file it stands in',
-  async (page) => {
-    const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')
-    expect(blocks.length).toBeGreaterThan(0)
-    const settings = blocks.filter((text) => text.startsWith('# foldgate.yaml\n'))
-    const upstreams = Object.assign({}, ...settings.map(upstreamsIn))
-    const wrong: unknown[] = []
-    for (const text of blocks) {
-      const [, file = ''] = /^# (foldgate\.yaml|profiles\/[\w-]+\.yaml)\n/.exec(text) ?? []
-      if (file === '') wrong.push(['no file is named', text])
-      // A profile may name an upstream that the page sets in another block.
-      const around = file === 'foldgate.yaml' ? {} : { 'foldgate.yaml': stringify({ upstreams }) }
-      const cwd = await temporaryFolder({ ...around, ...keyFiles, [file]: text })
-      const env = { DEEPSEEK_API_KEY: 'key' }
-      const configuration = await loadConfiguration({ flags: {}, env, cwd, builtInDirectory })
-      if (!configuration.ok) wrong.push([text, configuration.problems])
-    }
-    expect(wrong).toEqual([])
-  },
-)
+test.each([
+  'README.md',
+  'docs/profiles.md',
+  'docs/troubleshooting.md',
+  'docs/migrate.md',
+  'docs/gateways.md',
+])('every profile and every setting of %s is valid, and says which file it stands in', async (page) => {
+  const blocks = fencedBlocks(await readFile(join(root, page), 'utf8'), 'yaml')
+  expect(blocks.length).toBeGreaterThan(0)
+  const settings = blocks.filter((text) => text.startsWith('# foldgate.yaml\n'))
+  const upstreams = Object.assign({}, ...settings.map(upstreamsIn))
+  const wrong: unknown[] = []
+  for (const text of blocks) {
+    const [, file = ''] = /^# (foldgate\.yaml|profiles\/[\w-]+\.yaml)\n/.exec(text) ?? []
+    if (file === '') wrong.push(['no file is named', text])
+    // A profile may name an upstream that the page sets in another block.
+    const around = file === 'foldgate.yaml' ? {} : { 'foldgate.yaml': stringify({ upstreams }) }
+    const cwd = await temporaryFolder({ ...around, ...keyFiles, [file]: text })
+    const env = { DEEPSEEK_API_KEY: 'key' }
+    const configuration = await loadConfiguration({ flags: {}, env, cwd, builtInDirectory })
+    if (!configuration.ok) wrong.push([text, configuration.problems])
+  }
+  expect(wrong).toEqual([])
+})
 
 test('the compose file mounts what Foldgate reads, gives the shutdown its time, and takes no tag that moves', async () => {
   const compose: unknown = parse(await readFile(join(examples, 'compose.yaml'), 'utf8'))
