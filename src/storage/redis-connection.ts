@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import { createClient, ErrorReply } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
 import { NoAnswerError, StoreError, troubleOf, within } from './store-error.ts'
 
@@ -16,7 +16,7 @@ export type RedisConnection = {
   readonly command: (words: readonly string[]) => Promise<unknown>
   /** Runs a Lua script with these arguments. */
   readonly run: (script: string, words: readonly string[]) => Promise<unknown>
-  readonly close: () => void
+  readonly close: () => Promise<void>
 }
 
 /** Connects within a bounded time. Rejects with a `StoreError`. */
@@ -46,11 +46,15 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
     started.on('error', (error: unknown) => {
       lastTrouble = error
     })
+    started.on('ready', () => {
+      lastTrouble = null
+    })
     return started
   }
 
   /** Gives up a connection whose server no longer answers, and all that waits on it. */
   function startAnew(): void {
+    lastTrouble = new NoAnswerError('no answer within the time')
     client.destroy()
     client = start()
     begunMs = performance.now()
@@ -66,7 +70,8 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
       // After a failover the old server may live on as a read-only copy, while its address leads to another one.
       const isOld = performance.now() - begunMs >= RECONNECT_MS_MAX
       if (troubleOf(error) === 'READONLY' && asked === client && isOld) startAnew()
-      throw error
+      // Why no answer came the client does not know: its connection does.
+      throw error instanceof ErrorReply || error instanceof NoAnswerError ? error : (lastTrouble ?? error)
     }
   }
 
@@ -111,7 +116,12 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
         throw error
       }
     },
-    close: () => client.destroy(),
+    // What was sent is answered first: one that is given up would be told as a failure.
+    close: async () => {
+      lastTrouble = null
+      await within(COMMAND_MS, client.close()).catch(ignored)
+      client.destroy()
+    },
   }
 }
 

@@ -63,7 +63,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
     release: async (key, holder) => {
       await run(releaseScript, [key, holder])
     },
-    close: async () => connection.close(),
+    close: connection.close,
   }
 }
 

@@ -16,6 +16,14 @@ export function troubleOf(error: unknown): string {
   return answerCode.exec(error.message)?.[0] ?? error.constructor.name
 }
 
+/** What to do about a store that fails, by its name. */
+export function storeAdvice(name: string): string {
+  const remedy = name.startsWith('sqlite:')
+    ? 'see that its disk has room, and that nothing else holds or changes the file'
+    : 'see that the server runs, can be reached and takes writes'
+  return `requests go on without it, and what there is to tell of them waits in memory; ${remedy}`
+}
+
 /**
  * Rejects with the error that `late` makes if `work` takes longer; a later result is dropped. The error is made only then,
  * since making one costs more than everything else here.

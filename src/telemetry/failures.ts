@@ -2,7 +2,7 @@ import { ClientGoneError, FoldgateError } from '../errors.ts'
 import type { Log } from './log/log.ts'
 import type { Eventual } from '../scheduling/drive.ts'
 import { createThrottle } from './log/throttle.ts'
-import { troubleOf } from '../storage/store-error.ts'
+import { storeAdvice, troubleOf } from '../storage/store-error.ts'
 
 /** The parts of Foldgate that can fail without failing a request. */
 export const failingParts = [
@@ -78,7 +78,8 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
 /** What is told of a failure: figures and names, nothing of what it was about. */
 export type FailureFacts = {
   readonly part: FailingPart
-  readonly error: string
+  /** Which error, and where it comes from: of what says itself why it failed it would tell nothing. */
+  readonly error?: string
   /** Why a store or an archive failed. */
   readonly reason?: string
 }
@@ -90,20 +91,25 @@ export type FailureFacts = {
  */
 export function createFailureLog(
   log: Log,
+  storeName: string,
   nowMs = (): number => performance.now(),
   onTold: (facts: FailureFacts, times: number) => void = () => {},
 ): (part: FailingPart, error: unknown) => void {
   const timesToTell = createThrottle({ gapMs: GAP_MS, nowMs })
   return function tellFailure(part, error) {
+    // A full disk is the operator's to see to.
+    const reason = part === 'store' || part === 'archive' ? troubleOf(error) : null
+    const isUnknown = reason === null || !(error instanceof Error) || reason === error.constructor.name
     const facts: FailureFacts = {
       part,
-      error: nameOf(error),
-      // A full disk is the operator's to see to.
-      ...(part === 'store' || part === 'archive' ? { reason: troubleOf(error) } : {}),
+      ...(isUnknown && { error: nameOf(error) }),
+      ...(reason !== null && { reason }),
     }
     const times = timesToTell(JSON.stringify(facts))
     if (times === null) return
-    log.error('a part of Foldgate failed', { ...facts, ...(times === 1 ? {} : { times }) })
+    const told = { ...facts, ...(times === 1 ? {} : { times }) }
+    if (part !== 'store') log.error('a part of Foldgate failed', told)
+    else log.error(`the store fails: ${storeAdvice(storeName)}`, { ...told, store: storeName })
     onTold(facts, times)
   }
 }

@@ -18,7 +18,7 @@ function failureLog() {
   const clock = { nowMs: 1_000_000 }
   const write = (line: string) => void told.push(line)
   const log = createLog({ level: 'info', write, pretty: false, now: () => new Date(clock.nowMs) })
-  return { told, clock, tell: createFailureLog(log, () => clock.nowMs) }
+  return { told, clock, tell: createFailureLog(log, 'redis://redis:6379', () => clock.nowMs) }
 }
 
 // A Redis that had become read-only failed the writes of every request, while its reads went well: a line for each.
