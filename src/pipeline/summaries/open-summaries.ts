@@ -7,7 +7,6 @@ import type { Profile } from '../../profiles/schema.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import type { Store } from '../../storage/store.ts'
 import { createAheadRecords } from '../../summaries/ahead-records.ts'
-import type { SummaryResult } from '../../summaries/summary-order.ts'
 import { createRateLimits } from '../../summaries/rate-limits.ts'
 import { createRejections } from '../../summaries/refused-fields.ts'
 import { createSpentTokens } from '../../summaries/spent-tokens.ts'
@@ -34,7 +33,7 @@ export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
 export type SummaryParts = ReturnType<typeof openSummaries>
 
 export function openSummaries(options: OpenSummariesOptions) {
-  const { store, guarded, failures, log, heldKeyMark, mentioned } = options
+  const { store, guarded, failures, heldKeyMark, mentioned } = options
   return {
     ...options,
     ...options.knowledge,
@@ -42,10 +41,7 @@ export function openSummaries(options: OpenSummariesOptions) {
     writer: createSummaryWriter({
       store,
       guarded,
-      onWritten: (job, result, milliseconds) => {
-        logSummary(log, job.conversation, result)
-        options.onWritten(job, result, milliseconds)
-      },
+      onWritten: options.onWritten,
       onDefect: (error) => failures.note('summary', error),
     }),
     rejections: createRejections(),
@@ -54,21 +50,4 @@ export function openSummaries(options: OpenSummariesOptions) {
     /** The file of a conversation that its summaries name; null if they name none. */
     fileToName: (conversation: string) => mentioned?.fileOf(conversation) ?? null,
   }
-}
-
-// --- internal ---
-
-/** Logs figures and the conversation's id, never what a summary says. */
-function logSummary(log: Log, conversation: string, result: SummaryResult): void {
-  const facts = {
-    conversation,
-    calls: result.calls,
-    prompt_tokens: result.promptTokens,
-    cached_tokens: result.cachedTokens,
-    cache_written_tokens: result.cacheWrittenTokens,
-    completion_tokens: result.completionTokens,
-  }
-  if (result.kind === 'written') log.info('a summary was written', { ...facts, tokens: result.tokens })
-  else if (result.reason === 'cancelled') log.info('a summary was broken off', facts)
-  else log.warn('a summary failed, a recap takes its place', { ...facts, reason: result.reason })
 }
