@@ -11,6 +11,7 @@ import { openHttp } from './server/open-http.ts'
 import { randomText } from './server/own-sign.ts'
 import { refusedFacts } from './server/answer-error.ts'
 import type { Log } from './telemetry/log/log.ts'
+import { createThrottle } from './telemetry/log/throttle.ts'
 import { createWarnings } from './telemetry/log/warnings.ts'
 import { openModels } from './models/open-models.ts'
 import type { Profile } from './profiles/schema.ts'
@@ -28,6 +29,8 @@ export type AppOptions = {
   /** The profiles in force; they may change while the app runs. */
   readonly profiles: () => ReadonlyMap<string, Profile>
   readonly store: Store
+  /** Why that one is in memory, and what to do; null if it is where the settings say. */
+  readonly storeTrouble: string | null
   /** The installation's secret, under which scopes are told apart. */
   readonly secret: Buffer
   readonly proxies: HttpProxies
@@ -57,14 +60,22 @@ export function createApp(options: AppOptions): App {
     secret,
     keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
   })
-  const onFailure = (error: FoldgateError, incoming: IncomingMessage): void =>
-    log.warn('a request was refused or failed', refusedFacts(error, incoming))
+  const timesFailed = createThrottle({ nowMs: () => performance.now() })
+  function onFailure(error: FoldgateError, incoming: IncomingMessage): void {
+    // An upstream that is away fails every request: it has a line a minute, which says what to do.
+    const isUpstreams = error.code.startsWith('upstream_')
+    const times = isUpstreams ? timesFailed(error.message) : 1
+    const more = isUpstreams ? { why: error.message, times } : {}
+    if (times !== null)
+      log.warn('a request was refused or failed', { ...refusedFacts(error, incoming), ...more })
+  }
 
   const activity = openActivity({
     prices: settings.prices,
     metricsModels: settings.admin.metrics_models,
     showsContent: settings.admin.show_content,
     store,
+    storeTrouble: options.storeTrouble,
     log,
     version,
     nowMs,

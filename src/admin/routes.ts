@@ -51,7 +51,7 @@ export type AdminParts = {
 /** The page, what it loads, and what can be read and done besides. Events have their own file. */
 export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   const { settings, store, knowledge, requests, version, nowMs } = parts
-  const { conversations, journal, metrics, compactRequested } = parts.activity
+  const { conversations, journal, metrics, compactRequested, status } = parts.activity
   const explain = createExplain({
     profiles: parts.profiles,
     findWindow: (profile, model) =>
@@ -65,7 +65,8 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
     usageInStreams: settings.usage.in_streams,
     limits: readLimits(settings.limits),
   })
-  const setting = (): PageSetting => ({ now: new Date(nowMs()), version, store: store.name })
+  const own = { version, store: store.name }
+  const setting = (): PageSetting => ({ ...own, now: new Date(nowMs()), status: status() })
   const modelCards = () => knowledge.models.list().map(modelCard)
   const app = new Hono<AdminEnvironment>()
 
@@ -74,6 +75,9 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   )
 
   app.get('/', async (context) => {
+    const accept = context.req.header('accept') ?? ''
+    if (accept.includes('application/json') && !accept.includes('text/html'))
+      return context.json({ ...setting(), clients: parts.clientUrl() })
     const [cards, events] = await Promise.all([
       conversations.list(),
       journal.events({ limit: EVENTS_SHOWN, before: null, conversation: null, type: null }),

@@ -261,9 +261,9 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
     )
   if (action === 'relayed' && reason === 'stateful')
     return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
-  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
+  if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)
   const plain = words.get(action)
   if (plain === undefined) return calm(reason === null ? action : `${action}: ${reason}`)
   return reason === null ? plain : { ...plain, words: `${plain.words}: ${reason}` }
@@ -351,6 +351,9 @@ const words: ReadonlyMap<string, RequestWords> = new Map(
     'failed-open;reading': failed('sent unread: reading it failed', reportIt),
     'failed-open;measure': failed('sent as it came: measuring it failed', reportIt),
     'failed-open;compaction': failed('sent as it came: compacting it failed', reportIt),
+    'refused;upstream_unreachable': failed('the upstream could not be reached'),
+    'refused;upstream_timeout': failed('the upstream did not answer in time'),
+    'refused;upstream_broken': failed('the upstream broke off'),
     left: calm('the client left before an answer'),
   }),
 )

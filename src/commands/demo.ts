@@ -61,6 +61,7 @@ async function startFoldgate(
     settings: loaded.settings,
     profiles: () => new Map([['default', profile]]),
     store: openMemoryStore({ bytesMax: STORE_CHARS_MAX, lifetimeMs: DAY_MS }),
+    storeTrouble: null,
     secret: randomBytes(32),
     proxies: proxiesFrom(env),
     log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),

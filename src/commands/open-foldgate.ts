@@ -40,6 +40,7 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
     settings,
     profiles: () => profiles,
     store,
+    storeTrouble: trouble,
     secret,
     proxies: proxiesFrom(context.env),
     log,

@@ -6,6 +6,7 @@ import type { Log } from './log/log.ts'
 import { createThrottle } from './log/throttle.ts'
 import type { LearntWindow } from '../models/windows.ts'
 import { createStoreGuard } from '../storage/store-guard.ts'
+import { troubleOf } from '../storage/store-error.ts'
 import type { Store } from '../storage/store.ts'
 import type { SummaryResult } from '../summaries/summary-order.ts'
 import { createConversationList } from './conversations/conversation-list.ts'
@@ -16,7 +17,7 @@ import { createPriceList, promptCosts, type PromptCosts, summaryCost } from './c
 import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/event-types.ts'
 import { createJournal, type Signals } from './journal/journal.ts'
-import { type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
+import { type BegunRow, type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import {
   createReports,
@@ -27,6 +28,7 @@ import {
   type RequestReport,
   type SummaryCall,
 } from './request-report.ts'
+import { createStatus } from './status.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {
@@ -36,6 +38,8 @@ export type ActivityOptions = {
   /** Whether texts of messages are held for the page (`admin.show_content`). */
   readonly showsContent: boolean
   readonly store: Store
+  /** Why records are kept in memory although they should not be, and what to do; null if they are where the settings say. */
+  readonly storeTrouble: string | null
   readonly log: Log
   readonly version: string
   readonly nowMs: () => number
@@ -53,12 +57,14 @@ export function openActivity(options: ActivityOptions) {
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
   const metrics = createMetrics({ version, models: options.metricsModels })
-  const failureLog = createFailureLog(log, undefined, ({ part, ...details }, times) =>
+  const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
+  const status = createStatus(nowMs, store.name, options.storeTrouble)
   const failures = createFailures((part, error) => {
     failureLog(part, error)
     metrics.failed(part)
+    if (part === 'store') status.storeFailed(troubleOf(error))
   })
   // Its own: a journal that is slow to be read must not keep requests from their records.
   const journal = createJournal({ store, guarded: createStoreGuard(failures), signals })
@@ -70,6 +76,7 @@ export function openActivity(options: ActivityOptions) {
   const priceOf = createPriceList(options.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
   const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
+  const timesFaulty = createThrottle({ nowMs })
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
@@ -125,6 +132,14 @@ export function openActivity(options: ActivityOptions) {
       )
   }
 
+  /** Of what an upstream answers the log has a line a minute; that it does not answer is told for all paths. */
+  function tellUpstream(row: BegunRow, outcome: RequestEnd['outcome']): void {
+    const { upstream, status: answered } = row
+    const fault = status.ended(row, outcome)
+    const times = fault?.name === String(answered) ? timesFaulty(`${upstream} ${answered}`) : null
+    if (times !== null) log.warn(`${fault?.what}; ${fault?.advice}`, { upstream, status: answered, times })
+  }
+
   /** A generation request by a path that is not compacted. */
   function tellPath(path: string, action: string, client: string | null): void {
     const reason = action === 'relayed' ? 'path' : null
@@ -138,6 +153,7 @@ export function openActivity(options: ActivityOptions) {
       warnOfBegun(report)
       const { conversation } = report.row
       list.begin(report.row)
+      status.begun(report.row, messages?.outline.around ?? null)
       if (conversation !== null && messages !== null) held.hold(conversation, messages)
       for (const event of requestEvents(report)) writeEvent(event)
       signals.emit('change', conversation)
@@ -152,6 +168,7 @@ export function openActivity(options: ActivityOptions) {
       totals.addRow(row)
       journal.write('usage', row)
       tellLosses(row)
+      tellUpstream(report.row, end.outcome)
       signals.emit('change', row.conversation)
     },
   }
@@ -169,12 +186,14 @@ export function openActivity(options: ActivityOptions) {
     journal,
     conversations,
     signals,
+    status: status.tell,
     /** An upstream's answer taught a window. */
     learnt: (lesson: LearntWindow): void => writeEvent(windowEvent(lesson)),
     /** A summary was written, or failed. */
     summaryWritten: (call: SummaryCall, written: SummaryResult): void => {
       logSummary(log, call.conversation, written)
       metrics.summaryWritten(written)
+      status.summary(written)
       const endedAtMs = nowMs()
       const cost = summaryCost(written, priceOf(call.model))
       const tokens = written.promptTokens + written.completionTokens

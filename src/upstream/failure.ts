@@ -63,7 +63,7 @@ export function isRefusedConnection(error: unknown): boolean {
 // --- internal ---
 
 /** Where the address of an upstream is set. */
-function settingOf(name: string): string {
+export function settingOf(name: string): string {
   return name === 'default' ? '--upstream (FOLDGATE_UPSTREAM)' : `upstreams.${name}.url in foldgate.yaml`
 }
 

@@ -24,6 +24,8 @@ export type FoldgateOptions = {
   /** Instead of it: several by name, `default` among them; a function tells those in force. */
   readonly profiles?: ReadonlyMap<string, Profile> | (() => ReadonlyMap<string, Profile>)
   readonly store?: Store
+  /** Why that one is in memory. */
+  readonly storeTrouble?: string
   readonly flags?: FlagValues
   readonly env?: Readonly<Record<string, string>>
   readonly nowMs?: () => number
@@ -59,6 +61,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     settings,
     profiles: typeof profiles === 'function' ? profiles : () => profiles,
     store: options.store ?? openMemoryStore({ bytesMax: 64 * 1024 * 1024, lifetimeMs: 0 }),
+    storeTrouble: options.storeTrouble ?? null,
     secret: Buffer.alloc(32, 7),
     proxies: { httpProxy: options.httpProxy ?? '', httpsProxy: '', noProxy: '' },
     log: createLog({

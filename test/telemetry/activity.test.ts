@@ -18,6 +18,7 @@ function open() {
     metricsModels: [],
     prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
     store,
+    storeTrouble: null,
     log: createLog({
       level: 'debug',
       write: (line) => void log.push(line),

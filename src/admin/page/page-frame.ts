@@ -1,5 +1,6 @@
-import { clock, html, type HtmlEscapedString, timeElement } from './markup.ts'
+import { clock, foreign, html, type HtmlEscapedString, timeElement } from './markup.ts'
 import { readFileSync } from 'node:fs'
+import { type Status, statusWords } from '../../telemetry/status.ts'
 
 /** What every page says of this Foldgate. */
 export type PageSetting = {
@@ -7,6 +8,7 @@ export type PageSetting = {
   readonly version: string
   /** Where records are kept, without secrets: `sqlite:/var/lib/…`, `memory:`. */
   readonly store: string
+  readonly status: Status
 }
 
 export type LayoutOptions = PageSetting & {
@@ -21,6 +23,7 @@ export type LayoutOptions = PageSetting & {
  * another one.
  */
 export function layout({ title, conversation, main, ...setting }: LayoutOptions): HtmlEscapedString {
+  const { status } = setting
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -37,6 +40,9 @@ export function layout({ title, conversation, main, ...setting }: LayoutOptions)
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <a class="brand" href="/"><img src="${assetPaths.icon}" alt="" width="22" height="22" />Foldgate</a>
+          <p id="status" class="status ${status.well ? 'well' : 'bad'}" data-live role="status">
+            ${status.well ? statusWords(status) : html`<a href="#troubles">${statusWords(status)}</a>`}
+          </p>
           <p id="connection" class="connection" role="status"></p>
           <noscript
             ><p class="connection">
@@ -45,7 +51,7 @@ export function layout({ title, conversation, main, ...setting }: LayoutOptions)
             </p></noscript
           >
         </header>
-        <main id="main" tabindex="-1">${main}</main>
+        <main id="main" tabindex="-1">${troubleList(setting)} ${main}</main>
         ${footer(setting)}
       </body>
     </html>`
@@ -88,6 +94,19 @@ export const contentSecurityPolicy = [
 ].join('; ')
 
 // --- internal ---
+
+/** What is not well; nothing if all is, but the place for it. */
+function troubleList({ status, now }: PageSetting): HtmlEscapedString {
+  return html`<section
+    id="troubles"
+    class="note bad"
+    data-live
+    aria-label="What is not well"
+    ${status.well && html`hidden`}
+  >
+    ${status.troubles.map(({ what, since, advice }) => html`<p>${foreign(what)} since ${timeElement(since, `${clock(since, now)} UTC`)}: ${foreign(advice)}.</p>`)}
+  </section>`
+}
 
 function footer({ now, version, store }: PageSetting): HtmlEscapedString {
   const instant = now.toISOString()

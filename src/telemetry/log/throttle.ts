@@ -1,14 +1,14 @@
 import { lruCache } from '../../lru-cache.ts'
 
 /**
- * Lets the same thing be told at once, and then at most every `gapMs`. Returns how many times it has happened since it
+ * Lets the same thing be told at once, and then at most every `gapMs`, a minute by default. Returns how many times it has happened since it
  * was last told, this time included; null where it is not to be told now.
  */
 export function createThrottle({
-  gapMs,
+  gapMs = 60_000,
   nowMs,
 }: {
-  readonly gapMs: number
+  readonly gapMs?: number
   /** Must not throw. */
   readonly nowMs: () => number
 }): (name: string) => number | null {

@@ -7,7 +7,7 @@ export type Warnings = ReturnType<typeof createWarnings>
 
 /** What an operator is told once, and how it is mended. */
 export function createWarnings(log: Log) {
-  const timesRefused = createThrottle({ gapMs: KEY_REFUSED_GAP_MS, nowMs: () => performance.now() })
+  const timesRefused = createThrottle({ nowMs: () => performance.now() })
   const cut = once((model, seen: CutPrompt) =>
     log.warn(
       'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
@@ -91,9 +91,6 @@ export function createWarnings(log: Log) {
 const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
-
-/** How long the log only counts the same refusal, in milliseconds: clients repeat such requests. */
-const KEY_REFUSED_GAP_MS = 60_000
 
 function cutFacts(model: string, seen: CutPrompt) {
   return {

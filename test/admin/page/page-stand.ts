@@ -36,6 +36,7 @@ export async function pageStand(changes: Partial<Shown> = {}) {
     hasPrices: true,
     clientUrl: 'http://127.0.0.1:3653/v1',
     detail: detailWith(),
+    status: { well: true, troubles: [] },
     ...changes,
   }
   const setting = { now, version: '0.1.0', store: 'sqlite:/var/lib/foldgate/foldgate.sqlite' }
@@ -55,7 +56,7 @@ export async function pageStand(changes: Partial<Shown> = {}) {
   app.get('/conversations/:id', (context) =>
     shown.detail === null
       ? context.notFound()
-      : context.html(conversationPage({ conversation: shown.detail, ...setting })),
+      : context.html(conversationPage({ conversation: shown.detail, status: shown.status, ...setting })),
   )
   app.get('/changes', (context) =>
     streamSSE(context, async (stream) => {

@@ -25,7 +25,7 @@ import {
   windowOf,
 } from './made-up.ts'
 
-const setting = { now, version: '0.1.0', store: 'memory:' }
+const setting = { now, version: '0.1.0', store: 'memory:', status: { well: true, troubles: [] } }
 
 const home = (changes: Partial<HomePageOptions> = {}): string =>
   homePage({
@@ -53,6 +53,39 @@ const toldEvent = (changes: Parameters<typeof eventWith>[0]): string =>
   conversationText({ events: [eventWith({ passes: [], ...changes })] })
 
 const listed = (card: Parameters<typeof cardWith>[0]) => home({ conversations: [cardWith(card)] })
+
+describe('how things stand', () => {
+  const outage = {
+    kind: 'upstream',
+    what: '21 of the last 21 requests failed: default cannot be reached',
+    since: before(90),
+    advice: 'check that it <runs>',
+  } as const
+
+  test('stands at the top of each page, in words: all well, and nothing below it', () => {
+    for (const page of [home(), conversation()]) {
+      expect(page).toMatch(/<p id="status" class="status well" data-live role="status">\s*All well\s*<\/p>/)
+      expect(page).toMatch(/<section\s+id="troubles"[^>]*\shidden/)
+    }
+  })
+
+  test('or how much is not, which leads to what, since when, and what to do', () => {
+    const status = {
+      well: false,
+      troubles: [outage, { ...outage, kind: 'window', what: 'a guess' } as const],
+    }
+    for (const page of [
+      home({ status }),
+      conversationPage({ ...setting, status, conversation: detailWith() }).toString(),
+    ]) {
+      const text = visibleText(page)
+      expect(text).toContain('2 things are not well')
+      expect(text).toContain(`${outage.what} since 14:28:30 UTC: check that it &lt;runs&gt;.`)
+      expect(page).toMatch(/<p id="status" class="status bad"/)
+      expect(page).not.toMatch(/id="troubles"[^>]*\shidden|<runs>/)
+    }
+  })
+})
 
 // A client chooses its label, its model and the names of its tools; a tool chooses what its result says. All of it is
 // shown to an operator whose browser may delete conversations.

@@ -70,6 +70,13 @@ describe('how a request went', () => {
       words: 'refused: queue_full',
       level: 'failed',
     })
+    // Foldgate has refused nothing: its upstream was not there.
+    for (const [code, words] of Object.entries({
+      upstream_unreachable: 'the upstream could not be reached',
+      upstream_timeout: 'the upstream did not answer in time',
+      upstream_broken: 'the upstream broke off',
+    }))
+      expect(told('refused', code, 502)).toMatchObject({ words, trouble: null, level: 'failed' })
     expect(told('failed-open', 'reading').level).toBe('failed')
     const broken = requestLine({ action: 'relayed', reason: null, status: 200, outcome: 'broken-off' })
     expect(broken).toBe('sent as it came; the answer broke off')

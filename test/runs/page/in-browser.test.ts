@@ -19,6 +19,13 @@ const path = '/conversations/kX2v9QmT4rLz81ab'
 const compact = 'button[data-method="POST"]'
 const remove = 'button[data-method="DELETE"]'
 
+const outage = {
+  kind: 'upstream',
+  what: '21 of the last 21 requests failed: default cannot be reached',
+  since: before(90),
+  advice: 'check that it runs',
+} as const
+
 /** Runs in the page. */
 const unfoldAll = `document.querySelectorAll('details').forEach((details) => { details.open = true })`
 
@@ -261,6 +268,30 @@ describe.skipIf(chromiumProgram === undefined)(`the page in a browser${withoutCh
       await page.goto(`${stand.origin}${path}`)
       await page.locator('#connection.live').waitFor()
       expect(await redIn(page, '#facts, #chart')).toEqual([])
+    })
+
+    // The head said "Live" in green over an outage.
+    test('the head is green only where all is well, and says in words what is not; at 390 pixels too', async () => {
+      const context = { colorScheme, viewport: { width: 390, height: 800 } }
+      const { page, stand } = await openPage(browser, { context })
+      const dot = `getComputedStyle(document.getElementById('status'), '::before').backgroundColor`
+      const green = await page.evaluate(dot)
+      expect((await page.locator('#status').innerText()).trim()).toBe('All well')
+      expect(await page.locator('#troubles').isVisible()).toBe(false)
+      stand.show({ status: { well: false, troubles: [outage] } })
+      await page.getByRole('link', { name: '1 thing is not well' }).waitFor()
+      expect(await page.evaluate(dot)).not.toBe(green)
+      expect(await page.locator('#troubles').innerText()).toBe(
+        '21 of the last 21 requests failed: default cannot be reached since 14:28:30 UTC: check that it runs.',
+      )
+      expect(await lowContrast(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      // How things stood when Foldgate was last heard of is not how they stand.
+      stand.show({ status: { well: true, troubles: [] } })
+      await page.getByText('All well').waitFor()
+      await stand.vanish()
+      await page.locator('#connection.lost').waitFor()
+      expect(await page.locator('#status').isVisible()).toBe(false)
     })
 
     test.each(['/', path])('every text of %s has the contrast that WCAG wants at AA', async (where) => {

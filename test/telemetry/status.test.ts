@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import type { BegunRow } from '../../src/telemetry/journal/rows.ts'
+import type { HeldOutline } from '../../src/telemetry/request-report.ts'
+import { createStatus, statusWords } from '../../src/telemetry/status.ts'
+import { failedSummary, plainReport, writtenSummary } from './told-request.ts'
+
+const MINUTE_MS = 60_000
+
+const row = (changes: Partial<BegunRow>): BegunRow => plainReport({ window_source: 'table', ...changes }).row
+
+/** A status at a clock that only the test moves, from noon on. */
+function statusAtNoon(storeTrouble: string | null = null) {
+  const clock = { nowMs: Date.UTC(2026, 10, 20, 12) }
+  const status = createStatus(() => clock.nowMs, 'redis://redis:6379', storeTrouble)
+  return {
+    ...status,
+    pass: (milliseconds: number) => (clock.nowMs += milliseconds),
+    /** So many requests that end like this, a second each. */
+    end: (times: number, changes: Partial<BegunRow>, outcome: 'finished' | 'broken-off' = 'finished') => {
+      for (let time = 0; time < times; time += 1) {
+        status.ended(row(changes), outcome)
+        clock.nowMs += 1_000
+      }
+    },
+    /** The same of requests that get their answer. */
+    begin: (
+      times: number,
+      changes: Partial<BegunRow>,
+      around: HeldOutline['around'] | null = null,
+      everyMs = 1_000,
+    ) => {
+      for (let time = 0; time < times; time += 1) {
+        status.begun(row(changes), around)
+        clock.nowMs += everyMs
+      }
+    },
+    lines: () =>
+      status
+        .tell()
+        .troubles.map(({ what, since, advice }) => `${what} since ${since.slice(11, 19)}: ${advice}`),
+    kinds: () => status.tell().troubles.map(({ kind }) => kind),
+  }
+}
+
+const unreachable = { action: 'refused', reason: 'upstream_unreachable', status: 502 } as const
+const answered = (status: number) => ({ action: 'relayed', reason: null, status }) as const
+
+test('all is well before anything has happened, and after requests that went well', () => {
+  const at = statusAtNoon()
+  expect([at.tell(), statusWords(at.tell())]).toEqual([{ well: true, troubles: [] }, 'All well'])
+  at.begin(20, {})
+  at.end(20, answered(200))
+  expect(at.tell().well).toBe(true)
+})
+
+// An outage did not show: 52 of 143 requests had failed under a green "Live" and a sentence about savings.
+describe('an upstream', () => {
+  test('that is dead is told with its share, since when, and what to do', () => {
+    const at = statusAtNoon()
+    at.end(3, answered(200))
+    at.pass(MINUTE_MS)
+    at.end(21, unreachable)
+    expect(at.lines()).toEqual([
+      '21 of the last 21 requests failed: default cannot be reached since 12:01:03: check that it runs and that --upstream (FOLDGATE_UPSTREAM) names it',
+    ])
+    expect(statusWords(at.tell())).toBe('1 thing is not well')
+  })
+
+  test('is named with the setting that is its own, and each goes by itself', () => {
+    const at = statusAtNoon()
+    at.end(4, answered(200))
+    at.end(1, { ...unreachable, upstream: 'cheap' })
+    expect(at.lines()).toEqual([
+      '1 of the last 1 requests failed: cheap cannot be reached since 12:00:04: check that it runs and that upstreams.cheap.url in foldgate.yaml names it',
+    ])
+  })
+
+  // Clients give up: a minute later the page would have been green again, and nobody had seen the upstream come back.
+  test('that was not reached is not well again because nobody asks any more, but as soon as it answers', () => {
+    const at = statusAtNoon()
+    at.end(2, unreachable)
+    at.pass(60 * MINUTE_MS)
+    expect(at.lines()[0]).toContain(
+      '2 of the last 2 requests failed: default cannot be reached since 12:00:00',
+    )
+    at.end(20, answered(200))
+    expect(at.tell().well).toBe(true)
+  })
+
+  test('that is away for hours is away since its first failure', () => {
+    const at = statusAtNoon()
+    at.end(4_000, unreachable)
+    expect(at.lines()[0]).toContain('cannot be reached since 12:00:00')
+    expect(at.lines()[0]).toMatch(/^(?:59|60) of the last (?:59|60) requests/)
+  })
+
+  test('that limits rates has a sentence of its own, as has each of its other faults', () => {
+    const at = statusAtNoon()
+    at.end(20, answered(200))
+    at.end(10, answered(429))
+    at.end(8, answered(500))
+    at.end(5, answered(200), 'broken-off')
+    // A few of many.
+    at.end(2, answered(503))
+    expect(at.kinds()).toEqual(['upstream', 'upstream', 'rate-limit'])
+    expect(at.lines()).toEqual([
+      '8 of the last 45 requests failed: default answers 500 since 12:00:30: see what its own log says',
+      '5 of the last 45 requests failed: default breaks off since 12:00:38: see what its own log says',
+      '10 of the last 45 requests failed: default limits rates (429) since 12:00:20: send less at a time (concurrency of the upstream), or have its limit raised',
+    ])
+    at.pass(MINUTE_MS)
+    expect(at.tell().well).toBe(true)
+  })
+
+  test('is not at fault for what single clients send, for refusals of Foldgate’s own, or for clients that leave', () => {
+    const at = statusAtNoon()
+    at.end(10, answered(200))
+    at.end(4, answered(400))
+    at.end(10, { action: 'refused', reason: 'invalid_header', status: 400 })
+    at.end(10, { action: 'left', reason: null, status: null })
+    expect(at.tell().well).toBe(true)
+    at.end(12, answered(400))
+    expect(at.lines()[0]).toMatch(
+      /^16 of the last 26 requests failed: default answers 400 since .*: its answers, which/,
+    )
+  })
+
+  test.each([
+    [401, 'default refuses the key (401)', 'x-foldgate-hint'],
+    [404, 'default has no such path or model (404)', '--upstream'],
+    [504, 'default answers 504', 'its own log'],
+  ])('that answers %i is told in words that help', (status, what, advice) => {
+    const at = statusAtNoon()
+    at.end(3, answered(status))
+    expect(at.lines()[0]).toContain(`3 of the last 3 requests failed: ${what} since `)
+    expect(at.lines()[0]).toContain(advice)
+  })
+})
+
+describe('a store', () => {
+  test('that could not be opened is told since the start, with what to do', () => {
+    const trouble = 'redis://redis:6379 cannot be used (ECONNREFUSED): see that it runs'
+    expect(statusAtNoon(trouble).lines()).toEqual([
+      `records are kept in memory, and end with the process, since 12:00:00: ${trouble}`,
+    ])
+  })
+
+  test('that fails in the middle of work is told while it does, and of a later time since then', () => {
+    const at = statusAtNoon()
+    for (let time = 0; time < 30; time += 1) {
+      at.storeFailed('ECONNREFUSED')
+      at.pass(10_000)
+    }
+    expect(at.lines()).toEqual([
+      'the store redis://redis:6379 fails (ECONNREFUSED) since 12:00:00: requests go on without it, and what there is to tell of them waits in memory; see that the server runs, can be reached and takes writes',
+    ])
+    at.pass(MINUTE_MS)
+    expect(at.tell().well).toBe(true)
+    at.storeFailed('OOM')
+    expect(at.lines()[0]).toContain('fails (OOM) since 12:06:00')
+  })
+})
+
+test('summaries are told when most of them fail; one that fails, and those that are given up, are not', () => {
+  const at = statusAtNoon()
+  at.summary(failedSummary('declined'))
+  for (let time = 0; time < 9; time += 1) at.summary(failedSummary('cancelled'))
+  expect(at.tell().well).toBe(true)
+  at.summary(writtenSummary())
+  at.summary(failedSummary('unauthorized'))
+  expect(at.lines()[0]).toContain(
+    '2 of the last 3 summaries failed (unauthorized) since 12:00:00: recaps stand',
+  )
+  for (let time = 0; time < 3; time += 1) at.summary(writtenSummary())
+  expect(at.tell().well).toBe(true)
+})
+
+describe('a model', () => {
+  const around = { tools: { tokens: 5_800, bytes: 20_000 }, system: { tokens: 1_200, bytes: 5_000 } }
+  const pressed = { model: 'qwen3:8b', budget_tokens: 8_000, compaction: 'trigger' }
+
+  test('whose nearly every request is compacted is told with what fills its window', () => {
+    const at = statusAtNoon()
+    // A local model takes a minute for an answer.
+    at.begin(4, pressed, around, MINUTE_MS)
+    expect(at.tell().well).toBe(true)
+    at.begin(1, { ...pressed, compaction: null }, around, MINUTE_MS)
+    at.begin(4, pressed, { ...around, system: { tokens: 1_400, bytes: 6_000 } }, MINUTE_MS)
+    expect(at.lines()).toEqual([
+      '8 of the last 9 requests of qwen3:8b had to be compacted, while system text (1,400 tokens) and tools (5,800) fill 90% of its budget, since 12:05:00: raise window.tokens, lower target in its profile, or give the agent fewer tools',
+    ])
+  })
+
+  test('that is compacted now and then, because it was asked for, or by the settings, is well', () => {
+    const at = statusAtNoon()
+    for (let time = 0; time < 10; time += 1) {
+      at.begin(1, pressed, around)
+      at.begin(1, { ...pressed, compaction: null }, around)
+    }
+    at.begin(20, { model: 'other', compaction: 'forced' }, around)
+    at.begin(20, { model: 'other', compaction: 'every' }, around)
+    expect(at.tell().well).toBe(true)
+  })
+
+  test('whose window is a guess is told until it is known, unless it only ever failed', () => {
+    const at = statusAtNoon()
+    at.begin(1, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000, status: 404 })
+    expect(at.tell().well).toBe(true)
+    at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
+    expect(at.lines()).toEqual([
+      'the window of nobody-knows is a guess (128,000 tokens) since 12:00:01: set window.tokens in a profile that matches it',
+    ])
+    at.begin(1, { model: 'nobody-knows', window_source: 'config' })
+    expect(at.tell().well).toBe(true)
+  })
+
+  test('may be named as clients like: neither memory nor the status grows with that', () => {
+    const at = statusAtNoon()
+    for (let number = 0; number < 300; number += 1)
+      at.begin(1, { model: `${'x'.repeat(1_000)}${number}`, window_source: 'default' }, null, 1)
+    for (let number = 0; number < 300; number += 1)
+      at.begin(1, { model: `${number}`, window_source: 'default' }, null, 1)
+    expect(at.tell().troubles).toHaveLength(10)
+    expect(JSON.stringify(at.tell()).length).toBeLessThan(3_000)
+  })
+})
