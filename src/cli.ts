@@ -49,6 +49,7 @@ const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
   check: async () => (await import('./commands/check.ts')).check,
   explain: async () => (await import('./commands/explain.ts')).explain,
   compare: async () => (await import('./commands/compare.ts')).compare,
+  status: async () => (await import('./commands/status.ts')).statusCommand,
   health: async () => (await import('./commands/health.ts')).health,
   purge: async () => (await import('./commands/purge.ts')).purge,
 }

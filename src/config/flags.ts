@@ -28,6 +28,11 @@ export const commands = {
     meaning:
       'Ask your model at recorded moments in full and compacted, and say how often its next step differs for it.',
   },
+  status: {
+    usage: 'foldgate status [--json]',
+    meaning:
+      'Say whether all is well with a running Foldgate (exit code 0), or what is not, and what to do (1).',
+  },
   health: { usage: 'foldgate health', meaning: 'Ask a running Foldgate whether it is up; for containers.' },
   purge: {
     usage: 'foldgate purge [--conversation ID]',
@@ -62,7 +67,7 @@ const allFlags = [
     defaultText: `\`${defaultUpstreamUrl}\``,
   }),
   setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.', {
-    commands: ['serve', 'check', 'explain', 'health', 'purge'],
+    commands: ['serve', 'check', 'explain', 'status', 'health', 'purge'],
   }),
   setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
   setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the admin listener.'),
@@ -98,7 +103,7 @@ const allFlags = [
   { name: 'attach', meaning: 'Use the Foldgate that runs already.', commands: ['run'] },
   { name: 'keep', meaning: 'Go on after the command has ended, until Ctrl-C.', commands: ['run'] },
   { name: 'print', meaning: 'Only print what the command would be started with.', commands: ['run'] },
-  { name: 'json', meaning: 'Print JSON.', commands: ['explain', 'compare'] },
+  { name: 'json', meaning: 'Print JSON.', commands: ['explain', 'compare', 'status'] },
   {
     ...asked('window', 'N', ['compare'], 'Window to compact for, in tokens.', 'that of the profile'),
     instead: 'a window is set in a profile: write window: {tokens: N} into profiles/default.yaml',
@@ -276,6 +281,7 @@ const allButDemo = [
   'check',
   'explain',
   'compare',
+  'status',
   'health',
   'purge',
 ] as const satisfies readonly CommandName[]

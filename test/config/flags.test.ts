@@ -53,7 +53,7 @@ const UPSTREM = '--upstrem: unknown flag — did you mean --upstream?'
 
 test.each([
   ['explain one two', 'explain: takes no argument "two"'],
-  ['check --json', '--json: is no flag of "check" — it belongs to explain, compare'],
+  ['check --json', '--json: is no flag of "check" — it belongs to explain, compare, status'],
   ['--upstrem http://h', UPSTREM],
   ['--upstrem http://h check --port', UPSTREM, '--port: needs a value — write --port PORT'],
   ['--host --port', '--host: needs a value — write --host HOST'],
@@ -64,12 +64,12 @@ test.each([
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
   [
     'demo --port 3',
-    '--port: is no flag of "demo" — it belongs to serve, run, check, explain, compare, health, purge',
+    '--port: is no flag of "demo" — it belongs to serve, run, check, explain, compare, status, health, purge',
   ],
   ['run', 'run: names no program to start — write foldgate run -- claude'],
   ['run --', 'run: names no program to start — write foldgate run -- claude'],
   ['run --uptsream x -- claude', '--uptsream: unknown flag — did you mean --upstream?'],
-  ['run --json -- claude', '--json: is no flag of "run" — it belongs to explain, compare'],
+  ['run --json -- claude', '--json: is no flag of "run" — it belongs to explain, compare, status'],
 ])('%s is told', (line, ...problems) => {
   expect(parsed(line).problems.map(formatProblem)).toEqual(problems)
 })

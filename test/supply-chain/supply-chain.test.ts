@@ -128,6 +128,7 @@ const known: Readonly<Record<string, string>> = {
   'storage/redis-store.ts': 'the store in the settings',
   'telemetry/tracing/tracing.ts': 'the collector that OTEL_… variables name',
   'commands/run.ts': '`foldgate run --attach`, to a Foldgate of its user',
+  'commands/status.ts': '`foldgate status`, to a Foldgate of its user',
   'commands/run/running-foldgate.ts': 'the same; where the port of its clients is taken, to what has it',
   'upstream/address.ts': 'none: it reads addresses',
   'upstream/pools.ts': 'the upstreams in the settings',
