@@ -1,4 +1,5 @@
-import { createApp } from '../app.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type App, createApp } from '../app.ts'
 import { TracingError, tracingWanted } from '../telemetry/tracing/trace-settings.ts'
 import { openTracing, type Tracing } from '../telemetry/tracing/tracing.ts'
 import { profileFilesOptions } from '../config/configuration.ts'
@@ -12,8 +13,14 @@ import { letHeapGrow } from '../scheduling/heavy-work.ts'
 import { openStore } from '../storage/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
-import { addressOf, type ListenAddress, type ListenError, onThisMachine } from '../server/listeners.ts'
-import { answers } from './run/running-foldgate.ts'
+import {
+  addressOf,
+  type ListenAddress,
+  ListenError,
+  type Listening,
+  onThisMachine,
+} from '../server/listeners.ts'
+import { answers, drains } from './run/running-foldgate.ts'
 
 export type OpenOptions = {
   readonly settings: Settings
@@ -86,6 +93,30 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
   }
 }
 
+/**
+ * Listens; where a Foldgate that is shutting down has the port, as soon as that one gives it up. `onWait` is called once, when
+ * that is waited for. Rejects with a `ListenError`, and when `signal` ends the wait.
+ */
+export async function listenWhenFree(
+  app: Pick<App, 'listen'>,
+  address: ListenAddress,
+  { onWait, signal }: { readonly onWait: () => void; readonly signal: AbortSignal },
+): Promise<Listening> {
+  const origin = addressOf(onThisMachine(address))
+  for (let isWaiting = false; ;) {
+    try {
+      return await app.listen()
+    } catch (error) {
+      const isHeld = error instanceof ListenError && error.isTaken && (await drains(origin))
+      // It may have ended just before it was asked: then the port is tried once more.
+      if (!isHeld && !isWaiting) throw error
+      if (!isWaiting) onWait()
+      isWaiting = isHeld
+      if (isHeld) await sleep(HELD_MS, null, { signal })
+    }
+  }
+}
+
 /** Why clients cannot be listened to at an address. Where a Foldgate has it, that one is asked for its sign. */
 export async function listenTrouble(error: ListenError, address: ListenAddress): Promise<string> {
   if (!error.isTaken) return error.message
@@ -98,6 +129,9 @@ export async function listenTrouble(error: ListenError, address: ListenAddress):
 }
 
 // --- internal ---
+
+/** How often it is looked whether a port is free. */
+const HELD_MS = 200
 
 /**
  * OpenTelemetry, if its variables ask for it. If it cannot be had, Foldgate serves without it: these variables are often

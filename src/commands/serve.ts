@@ -11,8 +11,8 @@ import { createLog } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/check-addresses.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { type CommandContext, complain } from './command.ts'
-import { listenTrouble, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
-import { type Memory, shutdownLine, startLine, startWarnings } from './start-lines.ts'
+import { listenTrouble, listenWhenFree, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
+import { type Memory, shutdownLine, startLines, startTold, startWarnings } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {
@@ -38,35 +38,38 @@ export async function serve(context: CommandContext): Promise<number> {
     throw error
   }
   const { app, stopWatching } = opened
-  const looking = new AbortController()
+  /** Ends what the start still waits for. */
+  const starting = new AbortController()
   let looked: Promise<void> | null = null
   // Before anything is printed: a program that waits for the start line may signal at once.
   context.onSignal('SIGHUP', opened.reload)
   const ended = endSignal(context, (signal) => {
     // At once: what the start still waits for may take longer than a load balancer's next question.
     app.leave()
+    starting.abort()
     log.info(shutdownLine(signal, app.running(), settings), { signal })
   })
   let withdraw: (() => Promise<void>) | null = null
   try {
-    const { host, port, admin, adminTrouble } = await app.listen()
-    if (settings.log_level !== 'silent')
-      startLog.info(
-        startLine(settings, {
-          version,
-          host,
-          port,
-          admin,
-          adminTrouble,
-          store: opened.storeName,
-          profiles: opened.profiles(),
-        }),
-      )
+    const listening = await listenWhenFree(app, settings, {
+      onWait: () =>
+        log.info(
+          `port ${settings.port} is held by a Foldgate that is shutting down: waiting until it gives it up`,
+        ),
+      signal: starting.signal,
+    })
+    const { host, port, admin, adminTrouble } = listening
+    if (settings.log_level !== 'silent') {
+      const started = { ...listening, version, store: opened.storeName, profiles: opened.profiles() }
+      const { message, facts } = startTold(settings, started)
+      if (output.pretty) for (const line of startLines(message, facts)) startLog.info(line)
+      else startLog.info(message, facts)
+    }
     for (const line of strayVariables(context.env, settings)) log.warn(line)
     for (const line of startWarnings(settings, { host, port }, memoryOf(context))) log.warn(line)
-    looked = tellUpstreamTroubles(settings, context.env, log.warn, looking.signal)
+    looked = tellUpstreamTroubles(settings, context.env, log.warn, starting.signal)
     if (adminTrouble !== null) {
-      log.warn('the admin listener cannot be opened: Foldgate goes on without it', { reason: adminTrouble })
+      log.warn('there is no page: Foldgate goes on without it', { reason: adminTrouble })
     }
     if (opened.storeTrouble !== null) {
       log.warn('the store cannot be used: records are kept in memory, and end with the process', {
@@ -77,14 +80,15 @@ export async function serve(context: CommandContext): Promise<number> {
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
-    looking.abort()
+    const isEnded = starting.signal.aborted
+    starting.abort()
     stopWatching()
     await app.close()
+    if (isEnded) return 0
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
     throw error
   }
   const signal = await ended
-  looking.abort()
   stopWatching()
   await looked
   // A person at a terminal has no load balancer in front that has to hear of it first.

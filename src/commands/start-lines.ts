@@ -12,28 +12,33 @@ export type Started = Listening & {
 }
 
 /** What Foldgate says when it has started: where it listens, where it forwards to, and who pays for summaries. */
-export function startLine(settings: Settings, started: Started): string {
+export function startTold(settings: Settings, started: Started) {
   const { version, store, profiles } = started
-  const upstream = settings.upstreams.get('default')?.url ?? ''
-  return (
-    `Foldgate ${version} listens on ${addressOf(started)}/v1 and forwards to ${upstream}; ` +
-    `${whoPaysForSummaries(settings, profiles)}; records are kept in ` +
-    (store === 'memory:' ? 'memory' : store) +
-    pageText(started)
-  )
+  const facts = {
+    upstream: settings.upstreams.get('default')?.url ?? '',
+    page: pageText(started),
+    summaries: whoPaysForSummaries(settings, profiles),
+    records: store,
+  }
+  return { message: `Foldgate ${version} listens on ${addressOf(started)}/v1`, facts }
 }
 
-/**
- * @internal exported for tests. Whether summaries are on, under which profiles, who writes them and with whose key: for the
- * line at the start.
- */
+/** The same for a terminal, a line each; where records are kept is a matter of the log. */
+export function startLines(
+  message: string,
+  { upstream, page, summaries }: ReturnType<typeof startTold>['facts'],
+): readonly string[] {
+  return [message, `  upstream   ${upstream}`, `  page       ${page}`, `  summaries  ${summaries}`]
+}
+
+/** @internal exported for tests. Whether summaries are on, under which profiles, who writes them and with whose key. */
 export function whoPaysForSummaries(settings: Settings, profiles: ReadonlyMap<string, Profile>): string {
   const told = [...profiles.values()]
     .filter(hasSummaries)
     .map((profile) => `profile ${profile.name}: ${summariesOf(profile, settings)}`)
-  if (told.length === 0) return 'summaries are off (recaps are made without a model and cost nothing)'
+  if (told.length === 0) return 'off (recaps are made without a model and cost nothing)'
   const more = told.length - TOLD_MAX
-  return `summaries are on (${told.slice(0, TOLD_MAX).join('; ')}${more > 0 ? `; ${more} more` : ''})`
+  return `on (${told.slice(0, TOLD_MAX).join('; ')}${more > 0 ? `; ${more} more` : ''})`
 }
 
 /** Who writes the summaries of a profile, and with whose key; or that there are none. */
@@ -86,10 +91,9 @@ export function shutdownLine(
 
 // --- internal ---
 
-/** Nothing where none was wanted. */
 function pageText({ admin, adminTrouble }: Listening): string {
-  if (adminTrouble !== null) return `; there is no page: ${adminTrouble}`
-  return admin === null ? '' : `; the admin listener is at ${addressOf(admin)}`
+  if (adminTrouble !== null) return `none: ${adminTrouble}`
+  return admin === null ? 'none (admin.port is 0)' : `${addressOf(admin)}/`
 }
 
 const TOLD_MAX = 3

@@ -70,8 +70,8 @@ const allFlags = [
     commands: ['serve', 'check', 'explain', 'status', 'health', 'purge'],
   }),
   setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
-  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the admin listener.'),
-  setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the admin listener; 0 turns it off.', {
+  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the page, with metrics and journal.'),
+  setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the page; 0: no page.', {
     numeric: true,
   }),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {

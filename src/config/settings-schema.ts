@@ -47,6 +47,9 @@ const keySources = (what: string, more = '') => ({
   ),
 })
 
+/** `drain.delay_s` off loopback, where it is not set. */
+export const drainDelaySeconds = 5
+
 const seconds = (maximum: number) => count('seconds', 0, maximum)
 const dayInSeconds = 86_400
 
@@ -228,9 +231,10 @@ export const settingsSchema = group({
       .describe('Longest silence within a body, in seconds; 0: no limit.'),
   }),
   drain: section('Shutting down.', {
-    delay_s: seconds(dayInSeconds)
-      .default(5)
-      .describe('How long new connections are still served after SIGTERM, in seconds; not after Ctrl-C.'),
+    delay_s: orNull(
+      seconds(dayInSeconds),
+      `How long new connections are still served after SIGTERM, in seconds; not after Ctrl-C. null: ${drainDelaySeconds}, so that whoever balances the load notices; 0 on loopback, where nobody does.`,
+    ),
     timeout_s: seconds(dayInSeconds)
       .default(25)
       .describe('How long running requests may take to finish after SIGTERM or Ctrl-C, in seconds.'),

@@ -17,6 +17,7 @@ import type { Secret } from './secret.ts'
 import {
   clientOverrides,
   defaultUpstreamUrl,
+  drainDelaySeconds,
   type SettingsFile,
   settingsSchema,
   upstreamKeys,
@@ -55,7 +56,7 @@ export type ClientKeySettings = {
 
 /** Everything that is set, filled in, with keys read and paths absolute. Keys are spelt as in foldgate.yaml. */
 export type Settings = Readonly<
-  Omit<SettingsFile, 'upstreams' | 'client_keys' | 'profiles' | 'store' | 'admin'>
+  Omit<SettingsFile, 'upstreams' | 'client_keys' | 'profiles' | 'store' | 'admin' | 'drain'>
 > & {
   /** By name; `default` is always there. */
   readonly upstreams: ReadonlyMap<string, ConfiguredUpstream>
@@ -66,6 +67,7 @@ export type Settings = Readonly<
   readonly profiles_required: boolean
   readonly store: SettingsFile['store'] & { readonly encrypt_key: Secret | null }
   readonly admin: SettingsFile['admin'] & { readonly token: Secret | null }
+  readonly drain: SettingsFile['drain'] & { readonly delay_s: number }
   /** The settings file that was read; null if there is none. */
   readonly config_file: string | null
 }
@@ -206,6 +208,10 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
       encrypt_key: variable(file.store.encrypt_key_env, ['store', 'encrypt_key_env']),
     },
     admin: { ...file.admin, token: variable(file.admin.token_env, ['admin', 'token_env']) },
+    drain: {
+      ...file.drain,
+      delay_s: file.drain.delay_s ?? (isLoopback(file.host) ? 0 : drainDelaySeconds),
+    },
     archive: {
       ...file.archive,
       dir: file.archive.dir === null ? null : resolve(directory, file.archive.dir),

@@ -35,19 +35,20 @@ export class Lifecycle {
     if (this.phase === 'serving') this.phase = 'leaving'
   }
 
-  /** Ends the server in order. Resolves with the number of requests that had to be cut off. */
-  drain(server: Server, options: DrainOptions): Promise<number> {
-    this.#drained ??= this.#drain(server, options)
+  /** Ends the servers in order. Resolves with the number of requests that had to be cut off. */
+  drain(servers: readonly Server[], options: DrainOptions): Promise<number> {
+    this.#drained ??= this.#drain(servers, options)
     return this.#drained
   }
 
-  async #drain(server: Server, { delayMs, timeoutMs }: DrainOptions): Promise<number> {
+  async #drain(servers: readonly Server[], { delayMs, timeoutMs }: DrainOptions): Promise<number> {
     this.leave()
     await sleep(delayMs)
     this.phase = 'closing'
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve())
-    })
+    // Their ports are free from here on, all at once: the next one takes them while this one finishes.
+    const closed = Promise.all(
+      servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve()))),
+    )
     if (this.running > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs)
@@ -59,7 +60,7 @@ export class Lifecycle {
     }
     const cutOff = this.running
     // What is left are requests out of time, and connections that are kept open for more.
-    server.closeAllConnections()
+    for (const server of servers) server.closeAllConnections()
     await closed
     return cutOff
   }

@@ -63,11 +63,10 @@ export function openListeners(options: ListenersOptions): ListeningApp {
     running: () => lifecycle.running,
     leave: () => lifecycle.leave(),
     drain: async (isLeaving) => {
-      const cutOff = await lifecycle.drain(server, {
+      const cutOff = await lifecycle.drain([server, adminServer], {
         delayMs: isLeaving ? settings.drain.delay_s * 1000 : 0,
         timeoutMs: settings.drain.timeout_s * 1000,
       })
-      await closeAtOnce(adminServer)
       await end()
       return cutOff
     },

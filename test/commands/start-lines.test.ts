@@ -58,7 +58,7 @@ const small = { upstream: 'cheap', model: 'small' }
 
 describe('the line at the start', () => {
   test('says that summaries are off where no profile has them, even if one could', async () => {
-    expect(await told('', {}, { summary: { model: 'small', mode: 'off' } })).toMatch(/^summaries are off/)
+    expect(await told('', {}, { summary: { model: 'small', mode: 'off' } })).toMatch(/^off/)
   })
 
   test.each([
@@ -85,13 +85,13 @@ describe('the line at the start', () => {
     ],
   ])('says who pays: %s', async (_whose, settings, summary, expected) => {
     const line = await told(settings, { summary })
-    expect(line).toBe(`summaries are on (profile p0: ${expected})`)
+    expect(line).toBe(`on (profile p0: ${expected})`)
     expect(line).not.toContain('PLANTED')
   })
 
   test('names three profiles, and how many more there are', async () => {
     const summary = { model: 'small' }
     const line = await told('', ...Array.from({ length: 5 }, () => ({ summary })))
-    expect(line).toMatch(/^summaries are on \(profile p0: .*; profile p2: [^;]*; 2 more\)$/)
+    expect(line).toMatch(/^on \(profile p0: .*; profile p2: [^;]*; 2 more\)$/)
   })
 })

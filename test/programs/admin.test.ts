@@ -29,16 +29,15 @@ test('two Foldgates on one machine both start; the one with the admin listener d
   const env = { ADMIN_TOKEN: 'PLANTED-TOKEN', FOLDGATE_STORE: `sqlite:${join(cwd, 'store.sqlite')}` }
   const args = ['--upstream', upstream.url, '--admin-port', String(port)]
   const first = await serve(args, { cwd, env })
-  expect(first.stdout()).toContain(`the admin listener is at ${origin}`)
+  expect(first.stdout()).toContain(`"page":"${origin}/"`)
   const second = await serve(args, { cwd, env })
   const [line] = await second.said(/.*Foldgate goes on without it.*/)
   expect(line).toContain('"level":"warn"')
   expect(line).toContain('--admin-port (FOLDGATE_ADMIN_PORT)')
   // It was told by that line alone, under one that people read.
   expect(second.stdout()).toContain(
-    `; there is no page: Port ${port} on 127.0.0.1 is taken by another program. Choose another one with --admin-port (FOLDGATE_ADMIN_PORT).`,
+    `"page":"none: Port ${port} on 127.0.0.1 is taken by another program. Choose another one with --admin-port (FOLDGATE_ADMIN_PORT)."`,
   )
-  expect(second.stdout()).not.toContain('the admin listener is at')
   // The other port of the first is taken, too, by what its probe knows as a Foldgate.
   const clients = new URL(first.origin)
   const third = await output(['--upstream', upstream.url, '--port', clients.port], { cwd, env })

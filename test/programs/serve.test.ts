@@ -2,12 +2,13 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { adminPlace } from '../admin/ask-admin.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { eventually } from '../support/eventually.ts'
 import { completion, fakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { listen } from '../support/free-port.ts'
 import { postChat } from '../support/post-chat.ts'
-import { output, serve } from './program.ts'
+import { output, runProgram, serve } from './program.ts'
 
 const small = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
 const drain = (delay_s: number, timeout_s: number) =>
@@ -29,11 +30,11 @@ function halves() {
   return { script, hasBegun: begun.promise, release: () => released.resolve(), whole }
 }
 
-async function halfAnswered(settings: string) {
+async function halfAnswered(settings: string, args: readonly string[] = []) {
   const { script, hasBegun, release, whole } = halves()
   const upstream = await fakeUpstream(script)
   const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
-  const foldgate = await serve(['--upstream', upstream.url], { cwd })
+  const foldgate = await serve(['--upstream', upstream.url, ...args], { cwd })
   const body = JSON.stringify({ ...small, stream: true })
   const answer = await fetch(`${foldgate.url}/chat/completions`, { method: 'POST', body })
   await hasBegun
@@ -70,8 +71,13 @@ describe('a Foldgate that serves', () => {
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: expect.any(String) })
     const [start = '', ...more] = lines.filter((line) => line.includes('listens on'))
     expect(more).toEqual([])
-    expect(start).toContain(`forwards to ${upstream.url}`)
-    expect(start).toMatch(/summaries are off/)
+    expect(JSON.parse(start)).toMatchObject({
+      message: expect.stringMatching(/^Foldgate [\d.]+ listens on http:\S+\/v1$/),
+      upstream: upstream.url,
+      page: 'none (admin.port is 0)',
+      summaries: expect.stringMatching(/^off/),
+      records: expect.stringContaining('sqlite'),
+    })
     expect(foldgate.stderr()).toBe('')
   })
 
@@ -119,6 +125,35 @@ describe('a Foldgate that serves', () => {
     expect(told).not.toContain('PLANTED')
     expect(told).not.toMatch(/\bat .*:\d+:\d+/)
     await at.foldgate.said(/waiting for 1 running request/)
+    at.release()
+    expect(await at.answer.text()).toBe(at.whole)
+    expect(await at.foldgate.ended).toBe(0)
+  })
+
+  // Whoever started it anew within five seconds was told to use the one that was ending.
+  test('a port that a Foldgate has which is shutting down is waited for, until a signal', async () => {
+    const cwd = await temporaryFolder({ 'foldgate.yaml': drain(60, 60) })
+    const old = await serve([], { cwd })
+    old.child.kill('SIGTERM')
+    await old.said(/shutting down/)
+    const held = new RegExp(`port ${old.port} is held by a Foldgate that is shutting down: waiting`)
+    const [next, another] = [1, 2].map(() => runProgram(['--port', old.port, '--admin-port', '0'], { cwd }))
+    await Promise.all([next?.said(held), another?.said(held)])
+    another?.child.kill('SIGTERM')
+    expect([await another?.ended, another?.stderr()]).toEqual([0, ''])
+    old.child.kill('SIGTERM')
+    await next?.said(new RegExp(`listens on ${old.url}`))
+  })
+
+  // Nobody balances the load of a loopback, and every restart took five seconds.
+  test('on loopback SIGTERM frees both ports at once for the next one, and what runs is finished', async () => {
+    const { port: adminPort } = await adminPlace()
+    await using at = await halfAnswered('', ['--admin-port', String(adminPort)])
+    at.foldgate.child.kill('SIGTERM')
+    await at.foldgate.said(/shutting down/)
+    const args = ['--port', at.foldgate.port, '--admin-port', String(adminPort)]
+    const next = runProgram(args, { cwd: await temporaryFolder({}) })
+    await next.said(/listens on.*"page":"http:/)
     at.release()
     expect(await at.answer.text()).toBe(at.whole)
     expect(await at.foldgate.ended).toBe(0)

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { httpStatusOf } from '../../errors.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
 import { makeFolder, stateFile, type UserPlace } from '../../storage/state-folder.ts'
@@ -76,22 +77,30 @@ export async function findRunning(
 /** Whether a Foldgate answers there, and no other program that has such a path. `secret`: the very one that has written it down. */
 export async function answers(origin: string, secret: string | null = null): Promise<boolean> {
   const challenge = randomText()
-  try {
-    const answer = await fetch(`${origin}/healthz`, {
-      headers: { [identityHeaders.challenge]: challenge },
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
-    await answer.body?.cancel()
-    const proof = answer.headers.get(identityHeaders.proof) ?? ''
-    const isOne = answer.ok && answer.headers.get('server') === ownSign.server
-    return isOne && (secret === null || isProof(proof, proofOf(secret, challenge, portOf(origin))))
-  } catch {
-    return false
-  }
+  const answer = await probe(`${origin}/healthz`, { [identityHeaders.challenge]: challenge })
+  const proof = answer?.headers.get(identityHeaders.proof) ?? ''
+  const isOne = answer?.ok === true
+  return isOne && (secret === null || isProof(proof, proofOf(secret, challenge, portOf(origin))))
+}
+
+/** Whether a Foldgate answers there that is shutting down, and has its port for a while yet. */
+export async function drains(origin: string): Promise<boolean> {
+  return (await probe(`${origin}/readyz`, {}))?.status === httpStatusOf.draining
 }
 
 // --- internal ---
+
+/** A Foldgate's answer; null where none comes, or one of another program's. */
+async function probe(url: string, headers: Readonly<Record<string, string>>): Promise<Response | null> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS)
+    const answer = await fetch(url, { headers, redirect: 'error', signal })
+    await answer.body?.cancel()
+    return answer.headers.get('server') === ownSign.server ? answer : null
+  } catch {
+    return null
+  }
+}
 
 const ANSWER_MS = 2_000
 

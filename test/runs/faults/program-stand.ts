@@ -26,8 +26,7 @@ export async function startProgram<Started extends Program & { readonly url: str
     const admin = await adminPlace()
     const foldgate = await start(['--upstream', upstreamUrl, '--admin-port', String(admin.port)])
     const [line] = await foldgate.said(/.*listens on .*/)
-    if (line.includes(`the admin listener is at ${admin.origin}`))
-      return { ...foldgate, adminOrigin: admin.origin }
+    if (line.includes(`"page":"${admin.origin}/"`)) return { ...foldgate, adminOrigin: admin.origin }
     // Another program was faster, and would answer in its place.
     await endInOrder(foldgate)
   }

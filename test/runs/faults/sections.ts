@@ -52,7 +52,7 @@ export const sections: readonly Section[] = [
   {
     title: 'The process',
     about:
-      'A program of its own, with conversations and streams under way. The upstream takes four requests at a time; the others are in line. With `drain.delay_s: 0`, so that SIGTERM ends it at once; by default it takes newcomers for five seconds more.',
+      'A program of its own, with conversations and streams under way. The upstream takes four requests at a time; the others are in line. With `drain.delay_s: 0`, so that SIGTERM ends it at once; off loopback it takes newcomers for five seconds more by default.',
     faults: [killFault, ...signalFaults, ...logFaults],
   },
   {
