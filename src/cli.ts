@@ -20,6 +20,7 @@ export async function run(): Promise<number> {
     flags: parsed.flags,
     files: parsed.files,
     program: parsed.program,
+    startedAs: startedAs(process.argv[1] ?? ''),
     env,
     cwd: process.cwd(),
     platform,
@@ -56,6 +57,12 @@ const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
 
 /** Beside `src` as beside `dist`. */
 const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))
+
+/** Where the script lies tells how it was started: in a checkout, by a link on the PATH, or from a folder's packages. */
+function startedAs(script: string): string {
+  if (script.endsWith('.ts')) return 'npm start --'
+  return /[/\\]foldgate$/.test(script) && !script.includes('node_modules') ? 'foldgate' : 'npx foldgate'
+}
 
 async function version(): Promise<string> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')

@@ -8,6 +8,8 @@ export type CommandContext = ConfigurationOptions & {
   readonly files: readonly string[]
   /** The program that `run` is to start, and its arguments. */
   readonly program: readonly string[]
+  /** How its user starts Foldgate again, such as `npx foldgate`. */
+  readonly startedAs: string
   /** The process's own. */
   readonly pid: number
   /** Whether one of its streams is a terminal, whose keys signal to its children as well. */

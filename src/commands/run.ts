@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
 import { problemOf } from '../config/problem.ts'
@@ -22,6 +23,7 @@ import { makeFolder, stateFile } from '../storage/state-folder.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { type CommandContext, complain, flagText, say } from './command.ts'
+import { lookUpWindow } from './window.ts'
 import { listenTrouble, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
 import type { FlagName } from '../config/flags.ts'
 import { readFile } from 'node:fs/promises'
@@ -44,16 +46,14 @@ export async function runCommand(context: CommandContext): Promise<number> {
   const destinations = destinationsOf(settings, await environmentOf(context))
   if ('message' in destinations) return complain(context, [destinations])
   tellMissingModel(context, destinations.behind)
+  const settingsInForce = settingsOfRun(own, settings, destinations)
+  const window = windowOf(own, settingsInForce, files.profiles)
   try {
     if (context.flags.print === true) {
-      const port = flagText(context.flags, 'port') ?? 'PORT'
-      return say(
-        context,
-        printed(await additionsFor(context, destinations.behind, `http://${LOOPBACK}:${port}`)),
-      )
+      const origin = `http://${LOOPBACK}:${flagText(context.flags, 'port') ?? 'PORT'}`
+      return say(context, printed(await additionsFor(context, destinations.behind, origin, await window)))
     }
     const log = openLog(own, settings)
-    const settingsInForce = settingsOfRun(own, settings, destinations)
     const looked = lookAtUpstreams(own, settings, destinations)
     const opened = await openFoldgate(own, {
       settings: settingsInForce,
@@ -63,7 +63,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
       write: (line) => log.info(line),
       anyAdminPort: flagOrVariable('admin-port', context.flags, context.env) === null,
     })
-    return await runWith(own, opened, destinations, looked)
+    return await runWith(own, opened, { destinations, looked, window })
   } catch (error) {
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
     if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
@@ -109,6 +109,22 @@ async function lookAtUpstreams(
   return troubles
 }
 
+/** The window that the command's requests will meet, as far as it is known before the first of them. */
+async function windowOf(
+  context: CommandContext,
+  settings: Settings,
+  profiles: ReadonlyMap<string, Profile>,
+): Promise<number | null> {
+  const { flags } = context
+  const model = flagText(flags, 'model')
+  const match = matchProfile(profiles, { model, headers: {}, requested: flagText(flags, 'profile') })
+  if (match.kind === 'unknown') return null
+  const asked = { settings, place: context, onTrouble: () => {}, asksUpstream: model !== null }
+  const late = sleep(LOOKING_MS, null, { ref: false })
+  const found = await Promise.race([lookUpWindow(asked, match.profile, model ?? ''), late])
+  return found === null || found.source === 'default' ? null : found.tokens
+}
+
 /** The terminal is the command's: lines that are asked for go to a file. */
 function openLog(context: CommandContext, { log_level: level }: Settings): Log {
   if (flagOrVariable('log-level', context.flags, context.env) === null || level === 'silent')
@@ -132,8 +148,15 @@ function openLog(context: CommandContext, { log_level: level }: Settings): Log {
 async function runWith(
   context: CommandContext,
   { app, stopWatching, storeName }: OpenedFoldgate,
-  destinations: Destinations,
-  looked: Promise<readonly string[]>,
+  {
+    destinations,
+    looked,
+    window,
+  }: {
+    readonly destinations: Destinations
+    readonly looked: Promise<readonly string[]>
+    readonly window: Promise<number | null>
+  },
 ): Promise<number> {
   const { stderr, flags, pid } = context
   const listening = await app.listen().catch(async (error: unknown) => {
@@ -150,7 +173,7 @@ async function runWith(
   let withdraw: (() => Promise<void>) | null = null
   try {
     refuseLoop(listening, destinations)
-    const additions = await additionsFor(context, destinations.behind, origin)
+    const additions = await additionsFor(context, destinations.behind, origin, await window)
     if (storeName !== 'memory:')
       withdraw = await announce(
         {
@@ -180,6 +203,7 @@ async function runWith(
       seen,
       goesOn: isKept,
       isQuit: hasQuit(end.code, context),
+      startedAs: context.startedAs,
       addresses,
     })
     stderr.write(`${lines.join('\n')}\n`)
@@ -203,10 +227,13 @@ function refuseLoop({ port }: Listening, { upstreams }: Destinations): void {
   }
 }
 
-function howToSee({ program }: CommandContext, storeName: string): string {
-  const keep = `"npx foldgate run --keep -- ${program[0]?.split(/[/\\]/).at(-1) ?? ''} …" keeps its page open`
-  if (storeName === 'memory:') return `to see what is done, message by message: ${keep}.`
-  return `to see what was done, message by message: "npx foldgate" shows it at http://127.0.0.1:3654/, and ${keep}.`
+/** Messages are held in memory only: they end with the run. */
+function howToSee({ program, startedAs }: CommandContext, storeName: string): string {
+  const command = program[0]?.split(/[/\\]/).at(-1) ?? ''
+  const keep = `to see it message by message, "${startedAs} run --keep -- ${command} …" keeps its page open`
+  if (storeName === 'memory:') return `${keep}.`
+  const again = startedAs.replace(/ --$/, '')
+  return `to see what was done, request by request: "${again}" shows it on its page; ${keep}.`
 }
 
 /** Until Ctrl-C, or until its terminal goes away. */
@@ -242,13 +269,13 @@ async function runAttached(context: CommandContext): Promise<number> {
     const message = isNamed
       ? `no Foldgate runs at ${addressOf(settings)}`
       : 'no Foldgate of yours runs, by its own word'
-    const advice = 'start one (npx foldgate), name the port of another with --port, or leave --attach out'
+    const advice = `start one (${context.startedAs.replace(/ --$/, '')}), name the port of another with --port, or leave --attach out`
     return complain(context, [problemOf('--attach', message, advice)])
   }
   const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
   tellMissingModel(context, running.behind)
   try {
-    const additions = await additionsFor(context, running.behind, running.origin)
+    const additions = await additionsFor(context, running.behind, running.origin, null)
     if (context.flags.print === true) return say(context, printed(additions))
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
     const before = await metricsOf(running, token)
@@ -258,7 +285,9 @@ async function runAttached(context: CommandContext): Promise<number> {
       return end.code
     }
     const after = await metricsOf(running, token)
-    context.stderr.write(`${linesFor(running, before, after, hasQuit(end.code, context)).join('\n')}\n`)
+    context.stderr.write(
+      `${linesFor(running, before, after, { ...context, isQuit: hasQuit(end.code, context) }).join('\n')}\n`,
+    )
     return end.code
   } catch (error) {
     if (error instanceof LaunchError) return complain(context, [error.message])
@@ -310,7 +339,7 @@ function linesFor(
   { admin, origin, addresses }: Found,
   before: string | null,
   after: string | null,
-  isQuit: boolean,
+  { isQuit, startedAs }: { readonly isQuit: boolean; readonly startedAs: string },
 ): readonly string[] {
   const seen =
     admin === null
@@ -322,13 +351,19 @@ function linesFor(
     seen,
     goesOn: false,
     isQuit,
+    startedAs,
     addresses: new Map(Object.entries(addresses)),
   })
 }
 
 /** What the command is started with. Throws a `LaunchError`. */
-function additionsFor(context: CommandContext, behind: Behind, origin: string): Promise<Additions> {
-  const way = { ...behind, origin, model: flagText(context.flags, 'model') }
+function additionsFor(
+  context: CommandContext,
+  behind: Behind,
+  origin: string,
+  windowTokens: number | null,
+): Promise<Additions> {
+  const way = { ...behind, origin, model: flagText(context.flags, 'model'), windowTokens }
   return findProgram(context.program).program.additions(way, placeOf(context))
 }
 

@@ -7,17 +7,29 @@ export type RunEnd = {
   readonly goesOn: boolean
   /** Whether the program ended as one does that its user has quit. */
   readonly isQuit: boolean
+  /** How Foldgate is started again. */
+  readonly startedAs: string
   /** Addresses of the upstreams, by their names. */
   readonly addresses: ReadonlyMap<string, string>
 }
 
 /** What is said at the end of a run: what became of its requests, and where that can be seen. */
 export function closingLines(figures: RunFigures, end: RunEnd): readonly string[] {
-  const { seen, goesOn, isQuit, addresses } = end
-  if (figures.conversations > 0) return [`foldgate: ${whatWasDone(figures, addresses)}`, `foldgate: ${seen}`]
-  const further = goesOn ? [`foldgate: ${seen}`] : []
-  if (isQuit) return [`foldgate: ${nothingCame(figures)}; ${ifAsked}`, ...further]
-  return [`foldgate: ${nothingCame(figures)}.`, whyNothingCame, ...further]
+  const { goesOn, isQuit, addresses, startedAs } = end
+  // Where nothing was done there is nothing to be seen.
+  const isSeen = goesOn || figures.compacted + figures.recovered > 0
+  const seen = isSeen ? [`foldgate: ${end.seen}`] : []
+  if (figures.conversations > 0) {
+    const cramped = isCramped(figures) ? [whyCramped] : []
+    return [`foldgate: ${whatWasDone(figures, addresses)}`, ...cramped, ...seen]
+  }
+  const inTheWay = `"${startedAs} run --help" says what can be in the way.`
+  if (isQuit) return [`foldgate: ${nothingCame(figures)}; if it was asked something, ${inTheWay}`, ...seen]
+  return [
+    `foldgate: ${nothingCame(figures)}.`,
+    `foldgate: the program may not read these base URLs, have another server in its own settings, or had nothing to ask; "${startedAs} run --print -- COMMAND" shows what it is given, ${inTheWay}`,
+    ...seen,
+  ]
 }
 
 /** What became of the requests of a run. */
@@ -39,6 +51,7 @@ export function readFigures(metrics: string, before = '') {
   const conversations = (action: string): number =>
     requests({ action }) - requests({ action, endpoint: 'other' })
   const tokens = (stage: string): number => sumOf('foldgate_prompt_tokens_total', { stage })
+  const compactions = (pass: string): number => sumOf('foldgate_compactions_total', { pass })
   const others = requests({ endpoint: 'other' })
   return {
     /** Those that carried a conversation. */
@@ -47,6 +60,11 @@ export function readFigures(metrics: string, before = '') {
     others,
     compacted: requests({ action: 'compacted' }),
     recovered: requests({ action: 'recovered' }),
+    /** At least so many compactions were made: each is counted once for every pass that stands in it. */
+    compactions: Math.max(
+      0,
+      ...series.map(({ labels: { pass } }) => (pass === undefined ? 0 : compactions(pass))),
+    ),
     /** With an error of Foldgate's own. */
     refused: conversations('refused'),
     /** Left by the program before there was an answer. */
@@ -76,11 +94,16 @@ export function readFigures(metrics: string, before = '') {
  */
 type ErrorAnswers = RunFigures['errors'][number]
 
-/** Most who quit have asked nothing. */
-const ifAsked = 'if it was asked something, "npx foldgate run --help" says what can be in the way.'
+/** Whether most requests needed a compaction of their own, where one should do for many. */
+function isCramped({ conversations, compactions }: RunFigures): boolean {
+  return conversations >= CRAMPED_REQUESTS_MIN && compactions > conversations / 2
+}
 
-const whyNothingCame =
-  'foldgate: the program may not read these base URLs, have another server in its own settings, or had nothing to ask; "npx foldgate run --print -- COMMAND" shows what it is given, "npx foldgate run --help" says what can be in the way.'
+/** Of fewer requests nothing can be said. */
+const CRAMPED_REQUESTS_MIN = 6
+
+const whyCramped =
+  'foldgate: most requests had to be compacted anew, as where system text and tools fill most of the window: fewer tools, shorter instructions or a larger window help.'
 
 function nothingCame({ others }: RunFigures): string {
   if (others === 0) return 'no request came through'

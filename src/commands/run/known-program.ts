@@ -17,6 +17,8 @@ export type Way = {
   readonly chatGptPath: string | null
   /** The model that the command line names; null if it names none. */
   readonly model: string | null
+  /** The window that requests will meet, in tokens; null where it is not known beforehand. */
+  readonly windowTokens: number | null
 }
 
 /** What a program finds when it is started. */
@@ -78,6 +80,18 @@ export function openAiUrl({ origin }: Way): string {
 export function messagesUrl({ origin, messagesPath }: Way): string {
   return origin + messagesPath
 }
+
+/**
+ * The most that a reply may take of a small window, in tokens: a quarter. Null where that is no less than programs ask for
+ * anyway, or the window is not known.
+ */
+export function replyTokensMax({ windowTokens }: Pick<Way, 'windowTokens'>): number | null {
+  const quarter = Math.floor((windowTokens ?? Infinity) / 4)
+  return quarter < USUAL_REPLY_TOKENS ? quarter : null
+}
+
+/** What programs keep free for a reply where nothing tells them otherwise, in tokens. */
+const USUAL_REPLY_TOKENS = 32_000
 
 /** Whether a variable is set, and to something. */
 export function isSet(env: Environment, name: string): boolean {

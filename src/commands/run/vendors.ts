@@ -11,7 +11,7 @@ const anthropicName = 'anthropic'
 const chatGptName = 'chatgpt'
 
 /** What a program has to know of the servers behind a Foldgate. */
-export type Behind = Omit<Way, 'origin' | 'model'>
+export type Behind = Omit<Way, 'origin' | 'model' | 'windowTokens'>
 
 /** Where the requests of a run go. */
 export type Destinations = { readonly upstreams: Settings['upstreams']; readonly behind: Behind }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { closingLines, readFigures } from '../../../src/commands/run/closing-lines.ts'
 
 const addresses = new Map([['default', 'http://h/v1']])
-const end = { seen: 'seen there.', goesOn: false, isQuit: false, addresses }
+const end = { seen: 'seen there.', goesOn: false, isQuit: false, startedAs: 'npm start --', addresses }
 
 const before = `foldgate_requests_total{action="relayed",profile="default",endpoint="messages"} 4
 foldgate_prompt_tokens_total{stage="received",profile="default"} 1000
@@ -39,8 +39,29 @@ test('where no conversation came through it says so, and what that may mean', ()
 // Whoever looked at a program and quit was told that its settings were wrong.
 test('who has quit a program without a question is not alarmed', () => {
   expect(closingLines(readFigures(''), { ...end, isQuit: true })).toEqual([
-    'foldgate: no request came through; if it was asked something, "npx foldgate run --help" says what can be in the way.',
+    'foldgate: no request came through; if it was asked something, "npm start -- run --help" says what can be in the way.',
   ])
+})
+
+// It came behind every run, and promised messages that had ended with it.
+test('where nothing was done nothing is said of how to see it, unless Foldgate goes on', () => {
+  const figures = readFigures(count('relayed', 3))
+  expect(closingLines(figures, end)).toEqual(['foldgate: 3 requests, sent as they came.'])
+  expect(closingLines(figures, { ...end, goesOn: true }).at(-1)).toBe('foldgate: seen there.')
+})
+
+// Half of a window was system text and tools: 17 of 18 requests were compacted, and nobody was told why.
+test.each([
+  [9, 8, true],
+  [9, 4, false],
+  [4, 4, false],
+])('of %s requests, %s of them compacted anew: that it is told is %s', (requests, made, isTold) => {
+  const passes = ['clear', 'fold'].map(
+    (pass) => `foldgate_compactions_total{pass="${pass}",profile="d"} ${made}\n`,
+  )
+  const lines = closingLines(readFigures(count('compacted', requests) + passes.join('')), end)
+  expect(lines.join('\n').includes('system text and tools fill most of the window')).toBe(isTold)
+  expect(lines).toHaveLength(isTold ? 3 : 2)
 })
 
 const count = (action: string, many: number, endpoint = 'messages') =>

@@ -10,6 +10,7 @@ const vendors: Way = {
   isOneServer: false,
   chatGptPath: '/u/chatgpt',
   model: null,
+  windowTokens: null,
 }
 
 /** A Foldgate that runs, and has no way to the vendors. */
@@ -100,6 +101,22 @@ test('a sample of each program in front of one server with one model: no login i
     model: 'foldgate/qwen3:8b',
     small_model: 'foldgate/qwen3:8b',
   })
+})
+
+// They kept 32,000 tokens free for a reply, half of such a window and more.
+test('in a small window Claude Code and opencode keep a quarter for a reply, unless they were told another figure', async () => {
+  const small = { ...local, windowTokens: 32_768 }
+  const variable = 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'
+  expect(await told('claude', { way: small })).toContain(`${variable}=8192`)
+  const env = { [variable]: '4000' }
+  expect((await told('claude', { way: small, env })).join()).not.toContain(variable)
+  expect((await told('claude', { way: { ...local, windowTokens: 200_000 } })).join()).not.toContain(variable)
+  const limitOf = async (way: Way) => {
+    const additions = await findProgram(['opencode']).program.additions(way, { env: {}, ...nothing })
+    return JSON.parse(additions.env['OPENCODE_CONFIG_CONTENT'] ?? '').provider.foldgate.models['qwen3:8b']
+  }
+  expect(await limitOf(small)).toEqual({ name: 'qwen3:8b', limit: { context: 0, output: 8192 } })
+  expect(await limitOf(local)).toEqual({ name: 'qwen3:8b' })
 })
 
 test('what the user has set stays, unless it leads past Foldgate; his keys are never shown', async () => {

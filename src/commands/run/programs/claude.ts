@@ -8,6 +8,7 @@ import {
   messagesUrl,
   placeholderKey,
   placeholderReason,
+  replyTokensMax,
   type KnownProgram,
   type LaunchPlace,
   type Way,
@@ -32,6 +33,7 @@ export const claude: KnownProgram = {
       // It searches for tools instead of sending all of them only where it knows the server, unless it is told.
       ...(way.isAnthropic && !isSet(place.env, 'ENABLE_TOOL_SEARCH') && { ENABLE_TOOL_SEARCH: 'true' }),
       ...modelVariables(way.model),
+      ...replyVariables(way, place.env, own),
     }
     const overridden = Object.entries(env).filter(([name]) => own[name] !== undefined)
     const settings = { env: { ...Object.fromEntries(overridden), ...keysLeftOut(way, place.env, own) } }
@@ -43,6 +45,7 @@ export const claude: KnownProgram = {
 // --- internal ---
 
 const windowName = 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'
+const replyName = 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'
 
 /** Each sends its requests to a cloud of its own, whatever the base URL is. */
 const otherClouds = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
@@ -54,6 +57,7 @@ const reasons = {
   [windowName]:
     "keeps Claude Code from warning of a model that it does not know; the model's own window Foldgate finds out for itself",
   ANTHROPIC_AUTH_TOKEN: placeholderReason,
+  [replyName]: 'a quarter of the window: else much more of it would be kept free for a reply',
   ANTHROPIC_SMALL_FAST_MODEL: 'Claude Code asks further models for other work: they are all this one',
   ...Object.fromEntries(
     otherClouds.map((name) => [name, 'else requests go to that cloud, past the base URL']),
@@ -102,6 +106,11 @@ function keysLeftOut({ isOneServer }: Way, env: Environment, own: Environment): 
   return Object.fromEntries(
     leftOut.map((name) => [name, name === 'ANTHROPIC_AUTH_TOKEN' ? placeholderKey : '']),
   )
+}
+
+function replyVariables(way: Way, env: Environment, own: Environment): Record<string, string> {
+  const tokens = replyTokensMax(way)
+  return tokens === null || isSet(env, replyName) || isSet(own, replyName) ? {} : { [replyName]: `${tokens}` }
 }
 
 /** It asks different models for different work: a server with one model has to be asked for that. */

@@ -6,6 +6,7 @@ import {
   messagesUrl,
   openAiUrl,
   placeholderKey,
+  replyTokensMax,
   type KnownProgram,
   type Way,
 } from '../known-program.ts'
@@ -54,11 +55,14 @@ function settingsFor(way: Way, apiKey: string): Record<string, unknown> {
     return { provider, ...(way.model !== null && { model: way.model }) }
   }
   const model = `foldgate/${way.model}`
+  const replyTokens = replyTokensMax(way)
+  // A window of 0 is none: what fits is seen to here.
+  const limit = replyTokens === null ? {} : { limit: { context: 0, output: replyTokens } }
   const foldgate = {
     name: 'Foldgate',
     npm: '@ai-sdk/openai-compatible',
     options: { baseURL: openAiUrl(way), apiKey },
-    models: { [way.model]: { name: way.model } },
+    models: { [way.model]: { name: way.model, ...limit } },
   }
   return { provider: { ...provider, foldgate }, model, small_model: model }
 }
