@@ -1,20 +1,30 @@
+import { isJsonObject } from '../json/json-value.ts'
+import { settingsSchema } from '../config/settings-schema.ts'
 import { commands, flags, takesFlag, type CommandName, type Flag } from '../config/flags.ts'
 
-/** What `--help` prints: all commands and flags; of `run`, which is typed every day, its own. */
+/** What `--help` prints of a command: its flags with their defaults; of `serve`, which needs no name, all commands as well. */
 export function help(command: CommandName): string {
-  if (command === 'run') return [commands.run.usage, '', commands.run.meaning, '', ...runHelp].join('\n')
-  return table([
-    ...Object.values(commands).map(({ usage, meaning }) => [usage, meaning] as const),
-    ['', ''],
-    ...flags.map(rowOf),
-  ])
+  const { usage, meaning } = commands[command]
+  const begins = command === 'serve' ? allCommands : [usage, '', meaning]
+  const own = table(flags.filter((flag) => takesFlag(command, flag)).map((flag) => rowOf(command, flag)))
+  return [...begins, '', optionsOf[command] ?? 'Options:', own, ...(command === 'run' ? runHelp : [])].join(
+    '\n',
+  )
 }
 
 // --- internal ---
 
+const allCommands: readonly string[] = [
+  'Commands, each with a --help of its own:',
+  table(Object.values(commands).map(({ usage, meaning }) => [usage, meaning] as const)),
+]
+
+const optionsOf: Partial<Record<CommandName, string>> = {
+  serve: 'Options of serve:',
+  run: 'Options, which stand before the two dashes; what stands behind them is the program’s:',
+}
+
 const runHelp: readonly string[] = [
-  'Options, which stand before the two dashes; what stands behind them is the program’s:',
-  table(flags.filter((flag) => takesFlag('run', flag)).map(rowOf)),
   '',
   'Examples:',
   table([
@@ -32,8 +42,19 @@ const runHelp: readonly string[] = [
   '  It hands its work to a process that ran before, which has its own environment.',
 ]
 
-function rowOf({ name, value, meaning }: Flag): readonly [string, string] {
-  return [`--${name} ${value ?? ''}`, meaning]
+function rowOf(command: CommandName, flag: Flag): readonly [string, string] {
+  const { name, value, meaning } = flag
+  const standard = defaultOf(command, flag)
+  return [`--${name} ${value ?? ''}`, standard === null ? meaning : `${meaning} Default: ${standard}`]
+}
+
+/** Null where there is none: what a switch or a flag that sets nothing leaves alone. */
+function defaultOf(command: CommandName, { defaultText, runDefaultText, setting }: Flag): string | null {
+  const text = (command === 'run' ? runDefaultText : undefined) ?? defaultText
+  if (text !== undefined) return text.replaceAll('`', '')
+  let value: unknown = setting === undefined ? null : settingsSchema.parse({})
+  for (const key of setting ?? []) value = isJsonObject(value) ? value[key] : null
+  return value === null ? null : String(value)
 }
 
 function table(rows: readonly (readonly [string, string])[]): string {

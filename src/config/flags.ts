@@ -56,6 +56,8 @@ export type Flag<Name extends string = FlagName> = {
   readonly numeric?: boolean
   /** The default, if it is not that of a key of foldgate.yaml. */
   readonly defaultText?: string
+  /** The default of `run`, if it has one of its own. */
+  readonly runDefaultText?: string
   /** What to do if it is given to a command that does not take it. Default: to use one that does. */
   readonly instead?: string
   /** The commands that take it. Default: all but `demo`. */
@@ -69,16 +71,21 @@ const allFlags = [
   setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.', {
     commands: ['serve', 'check', 'explain', 'status', 'health', 'purge'],
   }),
-  setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true }),
+  setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true, runDefaultText: 'a free one' }),
   setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the page, with metrics and journal.'),
   setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the page; 0: no page.', {
     numeric: true,
+    runDefaultText: '`3654`, or a free one',
   }),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {
     defaultText: '`profiles/` beside foldgate.yaml, then the built-in ones',
   }),
-  setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.'),
-  setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.'),
+  setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.', {
+    defaultText: '`sqlite:`, a file in the state directory of your system',
+  }),
+  setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.', {
+    runDefaultText: 'none, the terminal is the program’s',
+  }),
   {
     name: 'config',
     value: 'FILE',
