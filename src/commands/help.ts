@@ -5,26 +5,17 @@ import { commands, flags, takesFlag, type CommandName, type Flag } from '../conf
 /** What `--help` prints of a command: its flags with their defaults; of `serve`, which needs no name, all commands as well. */
 export function help(command: CommandName): string {
   const { usage, meaning } = commands[command]
-  const begins = command === 'serve' ? allCommands : [usage, '', meaning]
-  const own = table(flags.filter((flag) => takesFlag(command, flag)).map((flag) => rowOf(command, flag)))
-  return [...begins, '', optionsOf[command] ?? 'Options:', own, ...(command === 'run' ? runHelp : [])].join(
-    '\n',
-  )
+  const all = table(Object.values(commands).map((each) => [each.usage, each.meaning] as const))
+  const begins =
+    command === 'serve' ? ['Commands, each with a --help of its own:', all] : [usage, '', meaning]
+  const own = table(flags.filter((flag) => takesFlag(command, flag)).map(rowOf))
+  return [...begins, '', `Options of ${command}:`, own, ...(command === 'run' ? runHelp : [])].join('\n')
 }
 
 // --- internal ---
 
-const allCommands: readonly string[] = [
-  'Commands, each with a --help of its own:',
-  table(Object.values(commands).map(({ usage, meaning }) => [usage, meaning] as const)),
-]
-
-const optionsOf: Partial<Record<CommandName, string>> = {
-  serve: 'Options of serve:',
-  run: 'Options, which stand before the two dashes; what stands behind them is the program’s:',
-}
-
 const runHelp: readonly string[] = [
+  '  They stand before the two dashes; what stands behind them is the program’s.',
   '',
   'Examples:',
   table([
@@ -42,19 +33,12 @@ const runHelp: readonly string[] = [
   '  It hands its work to a process that ran before, which has its own environment.',
 ]
 
-function rowOf(command: CommandName, flag: Flag): readonly [string, string] {
-  const { name, value, meaning } = flag
-  const standard = defaultOf(command, flag)
-  return [`--${name} ${value ?? ''}`, standard === null ? meaning : `${meaning} Default: ${standard}`]
-}
-
-/** Null where there is none: what a switch or a flag that sets nothing leaves alone. */
-function defaultOf(command: CommandName, { defaultText, runDefaultText, setting }: Flag): string | null {
-  const text = (command === 'run' ? runDefaultText : undefined) ?? defaultText
-  if (text !== undefined) return text.replaceAll('`', '')
-  let value: unknown = setting === undefined ? null : settingsSchema.parse({})
-  for (const key of setting ?? []) value = isJsonObject(value) ? value[key] : null
-  return value === null ? null : String(value)
+function rowOf({ name, value, meaning, defaultText, setting = [] }: Flag): readonly [string, string] {
+  let standard: unknown = setting.length === 0 ? null : settingsSchema.parse({})
+  for (const key of setting) standard = isJsonObject(standard) ? standard[key] : null
+  const told = defaultText ?? (standard === null ? null : String(standard))
+  const text = told === null ? meaning : `${meaning} Default: ${told}`
+  return [`--${name} ${value ?? ''}`, text.replaceAll('`', '')]
 }
 
 function table(rows: readonly (readonly [string, string])[]): string {

@@ -20,7 +20,8 @@ import {
   type Listening,
   onThisMachine,
 } from '../server/listeners.ts'
-import { answers, drains } from './run/running-foldgate.ts'
+import { announce, answers, drains } from './run/running-foldgate.ts'
+import { addressesOf, type Destinations } from './run/vendors.ts'
 
 export type OpenOptions = {
   readonly settings: Settings
@@ -94,13 +95,14 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
 }
 
 /**
- * Listens; where a Foldgate that is shutting down has the port, as soon as that one gives it up. `onWait` is called once, when
- * that is waited for. Rejects with a `ListenError`, and when `signal` ends the wait.
+ * Listens; where a Foldgate that is shutting down has the port, as soon as that one gives it up. Rejects with a `ListenError`,
+ * and when `signal` ends the wait.
  */
 export async function listenWhenFree(
   app: Pick<App, 'listen'>,
   address: ListenAddress,
-  { onWait, signal }: { readonly onWait: () => void; readonly signal: AbortSignal },
+  log: Log,
+  signal: AbortSignal,
 ): Promise<Listening> {
   const origin = addressOf(onThisMachine(address))
   for (let isWaiting = false; ;) {
@@ -110,11 +112,29 @@ export async function listenWhenFree(
       const isHeld = error instanceof ListenError && error.isTaken && (await drains(origin))
       // It may have ended just before it was asked: then the port is tried once more.
       if (!isHeld && !isWaiting) throw error
-      if (!isWaiting) onWait()
+      if (!isWaiting) log.info(`port ${address.port} is held by a Foldgate that is shutting down: waiting`)
       isWaiting = isHeld
       if (isHeld) await sleep(HELD_MS, null, { signal })
     }
   }
+}
+
+/** Says in a file that it runs, for `run --attach`; null where records are kept in memory: who wants that wants nothing on disk. */
+export async function sayItRuns(
+  context: CommandContext,
+  { storeName, app: { identity } }: OpenedFoldgate,
+  { host, port, admin }: Listening,
+  { upstreams, behind }: Destinations,
+): Promise<(() => Promise<void>) | null> {
+  if (storeName === 'memory:') return null
+  const running = {
+    secret: identity,
+    origin: addressOf(onThisMachine({ host, port })),
+    admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
+    addresses: Object.fromEntries(addressesOf(upstreams)),
+    behind,
+  }
+  return announce(running, context.pid, context)
 }
 
 /** Why clients cannot be listened to at an address. Where a Foldgate has it, that one is asked for its sign. */

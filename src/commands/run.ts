@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
@@ -12,9 +12,10 @@ import {
   type Listening,
   onThisMachine,
 } from '../server/listeners.ts'
+import { randomText } from '../server/own-sign.ts'
 import { closingLines, readFigures } from './run/closing-lines.ts'
-import { type Additions, LaunchError, type LaunchPlace, printed } from './run/known-program.ts'
-import { announce, answers, findRunning, type RunningFoldgate } from './run/running-foldgate.ts'
+import { type Additions, LaunchError, type LaunchPlace, printed, type Way } from './run/known-program.ts'
+import { answers, findRunning, type RunningFoldgate } from './run/running-foldgate.ts'
 import { addressesOf, type Behind, type Destinations, destinationsOf } from './run/vendors.ts'
 import { createLog, type Log } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/check-addresses.ts'
@@ -24,9 +25,10 @@ import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { type CommandContext, complain, flagText, say } from './command.ts'
 import { lookUpWindow } from './window.ts'
-import { listenTrouble, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
+import { listenTrouble, type OpenedFoldgate, openFoldgate, sayItRuns } from './open-foldgate.ts'
 import type { FlagName } from '../config/flags.ts'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import type { Environment } from '../config/api-keys.ts'
 import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
@@ -47,11 +49,12 @@ export async function runCommand(context: CommandContext): Promise<number> {
   if ('message' in destinations) return complain(context, [destinations])
   tellMissingModel(context, destinations.behind)
   const settingsInForce = settingsOfRun(own, settings, destinations)
-  const window = windowOf(own, settingsInForce, files.profiles)
+  const windowTokens = await windowOf(own, settingsInForce, files.profiles)
   try {
     if (context.flags.print === true) {
-      const origin = `http://${LOOPBACK}:${flagText(context.flags, 'port') ?? 'PORT'}`
-      return say(context, printed(await additionsFor(context, destinations.behind, origin, await window)))
+      const port = flagText(context.flags, 'port') ?? 'PORT'
+      const ahead = { ...destinations.behind, windowTokens, origin: `http://${LOOPBACK}:${port}` }
+      return say(context, printed(await additionsFor(context, ahead), context.env['OPENAI_API_KEY']))
     }
     const log = openLog(own, settings)
     const looked = lookAtUpstreams(own, settings, destinations)
@@ -63,7 +66,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
       write: (line) => log.info(line),
       anyAdminPort: flagOrVariable('admin-port', context.flags, context.env) === null,
     })
-    return await runWith(own, opened, { destinations, looked, window })
+    return await runWith(own, opened, { ...destinations, windowTokens }, looked)
   } catch (error) {
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
     if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
@@ -147,18 +150,12 @@ function openLog(context: CommandContext, { log_level: level }: Settings): Log {
 
 async function runWith(
   context: CommandContext,
-  { app, stopWatching, storeName }: OpenedFoldgate,
-  {
-    destinations,
-    looked,
-    window,
-  }: {
-    readonly destinations: Destinations
-    readonly looked: Promise<readonly string[]>
-    readonly window: Promise<number | null>
-  },
+  opened: OpenedFoldgate,
+  { windowTokens, ...destinations }: Destinations & Pick<Way, 'windowTokens'>,
+  looked: Promise<readonly string[]>,
 ): Promise<number> {
-  const { stderr, flags, pid } = context
+  const { app, stopWatching, storeName } = opened
+  const { stderr, flags } = context
   const listening = await app.listen().catch(async (error: unknown) => {
     stopWatching()
     await app.close()
@@ -173,28 +170,14 @@ async function runWith(
   let withdraw: (() => Promise<void>) | null = null
   try {
     refuseLoop(listening, destinations)
-    const additions = await additionsFor(context, destinations.behind, origin, await window)
-    if (storeName !== 'memory:')
-      withdraw = await announce(
-        {
-          secret: app.identity,
-          behind: destinations.behind,
-          addresses: Object.fromEntries(addresses),
-          origin,
-          admin: page,
-        },
-        pid,
-        context,
-      )
+    const additions = await additionsFor(context, { ...destinations.behind, windowTokens, origin })
+    withdraw = await sayItRuns(context, opened, listening, destinations)
     if (listening.adminTrouble !== null)
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
     for (const trouble of await looked) stderr.write(`foldgate: ${trouble}\n`)
     const end = await startWith(context, additions)
-    if (end.kind === 'not-started') {
-      complain(context, [end.message])
-      return end.code
-    }
+    if (end.kind === 'not-started') return end.code
     if (!isKept) await drain()
     const figures = readFigures(await app.metrics())
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
@@ -275,15 +258,12 @@ async function runAttached(context: CommandContext): Promise<number> {
   const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
   tellMissingModel(context, running.behind)
   try {
-    const additions = await additionsFor(context, running.behind, running.origin, null)
-    if (context.flags.print === true) return say(context, printed(additions))
+    const additions = await additionsFor(context, { ...running.behind, ...running, windowTokens: null })
+    if (context.flags.print === true) return say(context, printed(additions, context.env['OPENAI_API_KEY']))
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
     const before = await metricsOf(running, token)
     const end = await startWith(context, additions)
-    if (end.kind === 'not-started') {
-      complain(context, [end.message])
-      return end.code
-    }
+    if (end.kind === 'not-started') return end.code
     const after = await metricsOf(running, token)
     context.stderr.write(
       `${linesFor(running, before, after, { ...context, isQuit: hasQuit(end.code, context) }).join('\n')}\n`,
@@ -357,13 +337,8 @@ function linesFor(
 }
 
 /** What the command is started with. Throws a `LaunchError`. */
-function additionsFor(
-  context: CommandContext,
-  behind: Behind,
-  origin: string,
-  windowTokens: number | null,
-): Promise<Additions> {
-  const way = { ...behind, origin, model: flagText(context.flags, 'model'), windowTokens }
+function additionsFor(context: CommandContext, ahead: Omit<Way, 'model'>): Promise<Additions> {
+  const way = { ...ahead, model: flagText(context.flags, 'model') }
   return findProgram(context.program).program.additions(way, placeOf(context))
 }
 
@@ -388,12 +363,24 @@ function tellMissingModel(context: CommandContext, { isOneServer }: Behind): voi
   )
 }
 
-/** Starts the command with what it is given, and waits for its end. */
-function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
+/** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. */
+async function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
   const { program, env, cwd, hasTerminal, onSignal } = context
   const at = findProgram(program).ownArgumentsAt
-  const command = [...program.slice(0, at), ...additions.args, ...program.slice(at)]
-  return runChild({ command, env: childEnvironment(env, additions), cwd, hasTerminal, onSignal })
+  const command = [...program.slice(0, at), ...(additions.args ?? []), ...program.slice(at)]
+  const files = Object.entries(additions.files ?? {})
+  try {
+    for (const [path, text] of files) {
+      makeFolder(dirname(path))
+      await writeFile(path, text, { mode: 0o600, flag: 'wx' })
+    }
+    const own = childEnvironment(env, additions)
+    const end = await runChild({ command, env: own, cwd, hasTerminal, onSignal })
+    if (end.kind === 'not-started') complain(context, [end.message])
+    return end
+  } finally {
+    for (const [path] of files) await rm(dirname(path), { recursive: true, force: true })
+  }
 }
 
 /** Whether a program with this exit code ended as one does that its user has quit: by Ctrl-C, or on a terminal without a fault. */
@@ -404,8 +391,9 @@ function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTermina
 /** As shells tell an end by SIGINT. */
 const INTERRUPTED = 130
 
-function placeOf({ program, env, cwd }: CommandContext): LaunchPlace {
-  return { env, cwd, args: program.slice(findProgram(program).ownArgumentsAt), readText }
+function placeOf({ program, env, cwd, pid, flags }: CommandContext): LaunchPlace {
+  const folder = flags.print === true ? 'FOLDER' : join(tmpdir(), `foldgate-run-${pid}-${randomText()}`)
+  return { env, cwd, folder, args: program.slice(findProgram(program).ownArgumentsAt), readText }
 }
 
 /** What is not there, or not to be read, says nothing. */

@@ -2,17 +2,21 @@ import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { archiveTrouble } from '../archive/archive.ts'
 import { loadConfiguration } from '../config/configuration.ts'
-import type { Settings } from '../config/settings.ts'
 import { strayVariables } from '../config/overrides.ts'
-import { addressOf, ListenError, type Listening, onThisMachine } from '../server/listeners.ts'
-import { announce } from './run/running-foldgate.ts'
-import { addressesOf, behindOf } from './run/vendors.ts'
+import { ListenError } from '../server/listeners.ts'
+import { behindOf } from './run/vendors.ts'
 import { createLog } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/check-addresses.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { type CommandContext, complain } from './command.ts'
-import { listenTrouble, listenWhenFree, type OpenedFoldgate, openFoldgate } from './open-foldgate.ts'
-import { type Memory, shutdownLine, startLines, startTold, startWarnings } from './start-lines.ts'
+import {
+  listenTrouble,
+  listenWhenFree,
+  type OpenedFoldgate,
+  openFoldgate,
+  sayItRuns,
+} from './open-foldgate.ts'
+import { type Memory, shutdownLine, startTold, startWarnings } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {
@@ -51,19 +55,14 @@ export async function serve(context: CommandContext): Promise<number> {
   })
   let withdraw: (() => Promise<void>) | null = null
   try {
-    const listening = await listenWhenFree(app, settings, {
-      onWait: () =>
-        log.info(
-          `port ${settings.port} is held by a Foldgate that is shutting down: waiting until it gives it up`,
-        ),
-      signal: starting.signal,
-    })
-    const { host, port, admin, adminTrouble } = listening
+    const listening = await listenWhenFree(app, settings, log, starting.signal)
+    const { host, port, adminTrouble } = listening
     if (settings.log_level !== 'silent') {
-      const started = { ...listening, version, store: opened.storeName, profiles: opened.profiles() }
-      const { message, facts } = startTold(settings, started)
-      if (output.pretty) for (const line of startLines(message, facts)) startLog.info(line)
-      else startLog.info(message, facts)
+      const { message, facts } = startTold(settings, { ...listening, version, profiles: opened.profiles() })
+      startLog.info(message, output.pretty ? {} : { ...facts, records: opened.storeName })
+      // A person reads a line each; where records are kept is a matter of the log.
+      if (output.pretty)
+        for (const [name, fact] of Object.entries(facts)) startLog.info(`  ${name.padEnd(9)}  ${fact}`)
     }
     for (const line of strayVariables(context.env, settings)) log.warn(line)
     for (const line of startWarnings(settings, { host, port }, memoryOf(context))) log.warn(line)
@@ -76,7 +75,8 @@ export async function serve(context: CommandContext): Promise<number> {
         reason: opened.storeTrouble,
       })
     }
-    withdraw = await sayItRuns(context, settings, opened, { host, port, admin })
+    const { upstreams } = settings
+    withdraw = await sayItRuns(context, opened, listening, { upstreams, behind: behindOf(upstreams) })
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {
@@ -99,24 +99,6 @@ export async function serve(context: CommandContext): Promise<number> {
 }
 
 // --- internal ---
-
-/** Says so in a file, for `run --attach`; null where records are kept in memory: who wants that wants nothing on disk. */
-async function sayItRuns(
-  context: CommandContext,
-  { upstreams }: Settings,
-  { storeName, app: { identity } }: OpenedFoldgate,
-  { host, port, admin }: Pick<Listening, 'host' | 'port' | 'admin'>,
-): Promise<(() => Promise<void>) | null> {
-  if (storeName === 'memory:') return null
-  const running = {
-    secret: identity,
-    origin: addressOf(onThisMachine({ host, port })),
-    admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
-    addresses: Object.fromEntries(addressesOf(upstreams)),
-    behind: behindOf(upstreams),
-  }
-  return announce(running, context.pid, context)
-}
 
 /** A container without a limit reports more than the machine has, or 0. */
 function memoryOf({ containerBytes }: CommandContext): Memory {

@@ -6,29 +6,17 @@ import type { Profile } from '../profiles/schema.ts'
 
 export type Started = Listening & {
   readonly version: string
-  /** The store's name. */
-  readonly store: string
   readonly profiles: ReadonlyMap<string, Profile>
 }
 
 /** What Foldgate says when it has started: where it listens, where it forwards to, and who pays for summaries. */
 export function startTold(settings: Settings, started: Started) {
-  const { version, store, profiles } = started
   const facts = {
     upstream: settings.upstreams.get('default')?.url ?? '',
     page: pageText(started),
-    summaries: whoPaysForSummaries(settings, profiles),
-    records: store,
+    summaries: whoPaysForSummaries(settings, started.profiles),
   }
-  return { message: `Foldgate ${version} listens on ${addressOf(started)}/v1`, facts }
-}
-
-/** The same for a terminal, a line each; where records are kept is a matter of the log. */
-export function startLines(
-  message: string,
-  { upstream, page, summaries }: ReturnType<typeof startTold>['facts'],
-): readonly string[] {
-  return [message, `  upstream   ${upstream}`, `  page       ${page}`, `  summaries  ${summaries}`]
+  return { message: `Foldgate ${started.version} listens on ${addressOf(started)}/v1`, facts }
 }
 
 /** @internal exported for tests. Whether summaries are on, under which profiles, who writes them and with whose key. */

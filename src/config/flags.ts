@@ -56,8 +56,6 @@ export type Flag<Name extends string = FlagName> = {
   readonly numeric?: boolean
   /** The default, if it is not that of a key of foldgate.yaml. */
   readonly defaultText?: string
-  /** The default of `run`, if it has one of its own. */
-  readonly runDefaultText?: string
   /** What to do if it is given to a command that does not take it. Default: to use one that does. */
   readonly instead?: string
   /** The commands that take it. Default: all but `demo`. */
@@ -71,21 +69,24 @@ const allFlags = [
   setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.', {
     commands: ['serve', 'check', 'explain', 'status', 'health', 'purge'],
   }),
-  setting('port', 'PORT', ['port'], 'Port to listen on.', { numeric: true, runDefaultText: 'a free one' }),
+  setting('port', 'PORT', ['port'], 'Port to listen on; `run` takes a free one.', { numeric: true }),
   setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the page, with metrics and journal.'),
-  setting('admin-port', 'PORT', ['admin', 'port'], 'Port of the page; 0: no page.', {
-    numeric: true,
-    runDefaultText: '`3654`, or a free one',
-  }),
+  setting(
+    'admin-port',
+    'PORT',
+    ['admin', 'port'],
+    'Port of the page; 0: no page. `run` takes a free one where it is taken.',
+    {
+      numeric: true,
+    },
+  ),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {
     defaultText: '`profiles/` beside foldgate.yaml, then the built-in ones',
   }),
   setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.', {
     defaultText: '`sqlite:`, a file in the state directory of your system',
   }),
-  setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged.', {
-    runDefaultText: 'none, the terminal is the program’s',
-  }),
+  setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged; `run` logs if asked.'),
   {
     name: 'config',
     value: 'FILE',

@@ -89,6 +89,17 @@ const programs: readonly Launched[] = [
     },
   },
   {
+    name: 'pi',
+    dialect: 'chat completions',
+    path: '/v1/chat/completions',
+    command: [process.execPath, inPackages('@mariozechner/pi-coding-agent/dist/cli.js')],
+    args: ['--print', '--no-session', TASK],
+    files: {
+      '.pi/agent/models.json': `{"providers":{"mine":{"baseUrl":"${elsewhere}/v1","apiKey":"PLANTED","api":"openai-completions","models":[{"id":"mine"}]}}}`,
+    },
+    env: { PI_OFFLINE: '1' },
+  },
+  {
     name: 'Qwen Code',
     dialect: 'chat completions',
     path: '/v1/chat/completions',

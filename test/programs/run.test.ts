@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -155,6 +155,22 @@ test('that opencode is told no model of the server is said, with the line to wri
   ])
   expect(without.stdout).toMatch(/^OPENCODE_CONFIG_CONTENT=\{.*\}\n$/)
   expect((await run([...server, '--model', 'm', '--', 'opencode'], started)).refused).toEqual([0, ''])
+})
+
+test('a file that is laid for a program is its user’s alone, and ends with it', async () => {
+  const started = await user()
+  const folder = join(started.cwd, 'own')
+  await mkdir(folder)
+  const reads = `import { statSync, readFileSync } from 'node:fs'
+const path = process.env.CLINE_PROVIDER_SETTINGS_PATH
+console.log((statSync(path).mode & 0o777).toString(8), JSON.parse(readFileSync(path, 'utf8')).lastUsedProvider)`
+  await writeFile(join(folder, 'cline.mjs'), reads)
+  const command = [process.execPath, join(folder, 'cline.mjs')]
+  const env = { ...started.env, TMPDIR: folder }
+  const server = ['--upstream', 'http://127.0.0.1:9/v1', '--model', 'm']
+  const ran = await run([...server, '--', ...command], { ...started, env })
+  expect([ran.code, ran.stdout]).toEqual([0, '600 openai-compatible\n'])
+  expect(await readdir(folder)).toEqual(['cline.mjs'])
 })
 
 test('its standard input is the program’s, and --keep goes on until it is ended', async () => {

@@ -51,7 +51,6 @@ export function readFigures(metrics: string, before = '') {
   const conversations = (action: string): number =>
     requests({ action }) - requests({ action, endpoint: 'other' })
   const tokens = (stage: string): number => sumOf('foldgate_prompt_tokens_total', { stage })
-  const compactions = (pass: string): number => sumOf('foldgate_compactions_total', { pass })
   const others = requests({ endpoint: 'other' })
   return {
     /** Those that carried a conversation. */
@@ -63,7 +62,7 @@ export function readFigures(metrics: string, before = '') {
     /** At least so many compactions were made: each is counted once for every pass that stands in it. */
     compactions: Math.max(
       0,
-      ...series.map(({ labels: { pass } }) => (pass === undefined ? 0 : compactions(pass))),
+      ...series.map((each) => (each.name === 'foldgate_compactions_total' ? each.value : 0)),
     ),
     /** With an error of Foldgate's own. */
     refused: conversations('refused'),

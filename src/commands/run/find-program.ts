@@ -1,11 +1,11 @@
 import { nearest } from '../../profiles/near-miss.ts'
 import type { KnownProgram } from './known-program.ts'
-import { aider, anyProgram, qwen } from './programs/by-variables.ts'
+import { anyProgram, ledByFiles, ledByVariables } from './programs/other-programs.ts'
 import { claude } from './programs/claude.ts'
 import { codex } from './programs/codex.ts'
-import { opencode } from './programs/opencode.ts'
+import { ledBySettings } from './programs/opencode.ts'
 
-const programs: readonly KnownProgram[] = [claude, codex, opencode, qwen, aider]
+const programs: readonly KnownProgram[] = [claude, codex, ...ledBySettings, ...ledByVariables, ...ledByFiles]
 
 /**
  * Which program a command starts, and after how many of its words the program's own arguments begin: by the command's name, by

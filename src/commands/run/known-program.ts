@@ -27,6 +27,8 @@ export type LaunchPlace = {
   readonly cwd: string
   /** Its own arguments. */
   readonly args: readonly string[]
+  /** A folder of this run alone, in which files may be laid for the program. */
+  readonly folder: string
   /** The text of a file of the user's; null where there is none that can be read. */
   readonly readText: (path: string) => Promise<string | null>
 }
@@ -34,22 +36,28 @@ export type LaunchPlace = {
 /** What a program is started with beside what it would have had. */
 export type Additions = {
   /** Variables of its environment, which replace those of the same name. */
-  readonly env: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
   /** Arguments that come before its own. */
-  readonly args: readonly string[]
+  readonly args?: readonly string[]
+  /** Texts of files that are there as long as it runs, by their paths. */
+  readonly files?: Readonly<Record<string, string>>
   /** Variables as they may be shown, where they hold what is the user's own. */
-  readonly shown: Readonly<Record<string, string>>
+  readonly shown?: Readonly<Record<string, string>>
   /** Why variables are set, by their names, where name and value do not say it. */
-  readonly reasons: Readonly<Record<string, string>>
+  readonly reasons?: Readonly<Record<string, string>>
 }
 
-/** A program that is known by its name: how it is told where its requests go. */
-export type KnownProgram = {
+/** How a program is called. */
+export type ProgramNames = {
   readonly name: string
   /** As it is typed. */
   readonly commands: readonly string[]
   /** Its packages, as a runner of packages is told them, or as they lie in a folder. */
   readonly packages: readonly string[]
+}
+
+/** A program that is known by its name: how it is told where its requests go. */
+export type KnownProgram = ProgramNames & {
   /** Variables that it sets itself, from settings of its own, over those of its environment. Default: none. */
   readonly ownVariables?: (place: LaunchPlace) => Promise<Environment>
   /** Whether it may ask a provider of its own, past the one server, since nobody has named a model of that. Default: no. */
@@ -63,12 +71,16 @@ export class LaunchError extends Error {
   override readonly name = 'LaunchError'
 }
 
-/** Additions that are variables only, none of them the user's. */
-export function variables(
-  env: Readonly<Record<string, string>>,
-  { args = [], reasons = {} }: Partial<Pick<Additions, 'args' | 'reasons'>> = {},
-): Additions {
-  return { env, args, shown: {}, reasons }
+/**
+ * The model that a program is to ask for, and the key for it, where it has to be told of both to be led anywhere. Throws a
+ * `LaunchError` where one is missing.
+ */
+export function servedModel(name: string, { model, isOneServer }: Way, env: Environment) {
+  const key = (env['OPENAI_API_KEY'] ?? '').trim()
+  if (model !== null && (isOneServer || key !== '')) return { model, key: key === '' ? placeholderKey : key }
+  throw new LaunchError(
+    `${name} asks its own service unless it is told of a server and a model: write foldgate run --upstream URL --model NAME -- COMMAND`,
+  )
 }
 
 /** The base URL of the OpenAI APIs. */
@@ -90,8 +102,21 @@ export function replyTokensMax({ windowTokens }: Pick<Way, 'windowTokens'>): num
   return quarter < USUAL_REPLY_TOKENS ? quarter : null
 }
 
+/** A variable that says so, where it has not been set. */
+export function replyVariable(name: string, way: Way, env: Environment): Record<string, string> {
+  const tokens = replyTokensMax(way)
+  return tokens === null || isSet(env, name) ? {} : { [name]: `${tokens}` }
+}
+
 /** What programs keep free for a reply where nothing tells them otherwise, in tokens. */
-const USUAL_REPLY_TOKENS = 32_000
+export const USUAL_REPLY_TOKENS = 32_000
+
+/** A window that no program compacts for by itself: what fits is seen to here. */
+export const ENDLESS_TOKENS = 1_000_000
+
+/** Why a program is told of such a window. */
+export const endlessReason =
+  "not the model's window, which Foldgate finds out and keeps to: so large that the program does not compact by itself"
 
 /** Whether a variable is set, and to something. */
 export function isSet(env: Environment, name: string): boolean {
@@ -116,15 +141,18 @@ export function keyIfNone(name: string, { isOneServer }: Way, env: Environment):
 
 /**
  * What a command would be started with: a variable a line, under the reason for it where there is one, as a shell's
- * comment; then the arguments, each as a shell takes it.
+ * comment; then files, and the arguments, each as a shell takes it. The user's key is not shown.
  */
-export function printed({ env, args, shown, reasons }: Additions): string {
+export function printed(additions: Additions, key = ''): string {
+  const { env = {}, args = [], files = {}, shown = {}, reasons = {} } = additions
   const set = Object.entries(env).flatMap(([name, value]) => {
     const line = `${name}=${shown[name] ?? value}`
     return reasons[name] === undefined ? [line] : [`# ${reasons[name]}`, line]
   })
+  const laid = Object.entries(files).map(([path, text]) => `file ${path}: ${text.trim()}`)
   const added = args.length === 0 ? [] : [`arguments before its own: ${args.map(quoted).join(' ')}`]
-  return [...set, ...added].join('\n')
+  const text = [...set, ...laid, ...added].join('\n')
+  return key === '' ? text : text.replaceAll(key, '$OPENAI_API_KEY')
 }
 
 // --- internal ---

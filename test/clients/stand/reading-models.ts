@@ -193,14 +193,19 @@ function readingCall(
 ): { readonly name: string; readonly argumentsText: string } {
   const offered = toolsOf(tools)
   const names = offered.map(({ name }) => textOf(name))
-  const reading = offered.find(({ name }) => name === 'read' || name === 'read_file')
+  const reading = offered.find(({ name }) => /^(?:read(?:_files?)?|view)$/i.test(textOf(name)))
   if (reading === undefined) {
     if (!names.includes('exec_command')) throw new Error(`No tool of ${names.join(', ')} shows a file.`)
     return { name: 'exec_command', argumentsText: JSON.stringify({ cmd: `cat '${path}'` }) }
   }
   const parameters = isObject(reading['parameters']) ? reading['parameters'] : {}
   const required: readonly unknown[] = Array.isArray(parameters['required']) ? parameters['required'] : []
-  return { name: textOf(reading['name']), argumentsText: JSON.stringify({ [textOf(required[0])]: path }) }
+  const wanted = textOf(required[0])
+  const properties = isObject(parameters['properties']) ? parameters['properties'] : {}
+  const described = properties[wanted]
+  const isList = isObject(described) && described['type'] === 'array'
+  const file = isList ? [{ path }] : path
+  return { name: textOf(reading['name']), argumentsText: JSON.stringify({ [wanted]: file }) }
 }
 
 export type SentRequest = { readonly rawEntries: readonly string[]; readonly promptTokens: number }

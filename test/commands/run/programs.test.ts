@@ -21,7 +21,7 @@ const local: Way = { ...running, isOneServer: true, model: 'qwen3:8b' }
 
 type Texts = Readonly<Record<string, string>>
 
-const nothing = { cwd: '/shop', args: [], readText: async () => null }
+const nothing = { cwd: '/shop', folder: '/run', args: [], readText: async () => null }
 
 async function told(
   command: string,
@@ -32,7 +32,13 @@ async function told(
     files = {},
   }: { way: Way; args?: readonly string[]; env?: Texts; files?: Texts },
 ): Promise<readonly string[]> {
-  const place = { env, cwd: '/shop', args, readText: async (path: string) => files[path] ?? null }
+  const place = {
+    env,
+    cwd: '/shop',
+    folder: '/run',
+    args,
+    readText: async (path: string) => files[path] ?? null,
+  }
   return printed(await findProgram([command]).program.additions(way, place)).split('\n')
 }
 
@@ -68,7 +74,7 @@ test('a sample of each program in front of one server with one model: no login i
     "# else a line that changes with each request spoils the server's prompt cache",
     'CLAUDE_CODE_ATTRIBUTION_HEADER=0',
     // It was printed alone, and looked like a setting of the window.
-    "# keeps Claude Code from warning of a model that it does not know; the model's own window Foldgate finds out for itself",
+    "# not the model's window, which Foldgate finds out and keeps to: so large that the program does not compact by itself",
     'CLAUDE_CODE_MAX_CONTEXT_TOKENS=1000000',
     '# no key is set, and the program wants one: local servers want none',
     'ANTHROPIC_AUTH_TOKEN=none',
@@ -103,6 +109,61 @@ test('a sample of each program in front of one server with one model: no login i
   })
 })
 
+test('further programs in front of one server with one model: by variables, or by a file of this run', async () => {
+  expect(await told('goose', { way: local })).toEqual(
+    expect.arrayContaining([
+      'OPENAI_HOST=http://127.0.0.1:7',
+      'GOOSE_PROVIDER=openai',
+      'GOOSE_CONTEXT_LIMIT=1000000',
+      'GOOSE_MODEL=qwen3:8b',
+    ]),
+  )
+  expect(await told('crush', { way: vendors })).toEqual([
+    'OPENAI_API_ENDPOINT=http://127.0.0.1:7/v1',
+    'ANTHROPIC_API_ENDPOINT=http://127.0.0.1:7/u/anthropic',
+  ])
+  expect(await told('copilot', { way: local })).toEqual(
+    expect.arrayContaining([
+      'COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:7/v1',
+      'COPILOT_PROVIDER_API_KEY=none',
+      'COPILOT_MODEL=qwen3:8b',
+    ]),
+  )
+  const [kilo = ''] = await told('kilo', { way: local })
+  expect(kilo).toMatch(/^KILO_CONFIG_CONTENT=.*"model":"foldgate\/qwen3:8b"/)
+  expect(await told('cline', { way: local })).toEqual([
+    'CLINE_PROVIDER_SETTINGS_PATH=/run/providers.json',
+    expect.stringMatching(/^file \/run\/providers\.json: .*"baseUrl":"http:\/\/127\.0\.0\.1:7\/v1"/),
+    'arguments before its own: --provider openai-compatible --model qwen3:8b',
+  ])
+  expect(await told('droid', { way: local })).toEqual([
+    'FACTORY_RUNTIME_SETTINGS_PATH=/run/settings.json',
+    expect.stringMatching(/^file \/run\/settings\.json: .*"baseUrl":"http:\/\/127\.0\.0\.1:7\/v1"/),
+  ])
+  expect(await told('pi', { way: local })).toEqual([
+    expect.stringMatching(/^file \/run\/foldgate\.mjs: .*registerProvider\("foldgate", .*"id":"qwen3:8b"/),
+    'arguments before its own: --extension /run/foldgate.mjs --model foldgate/qwen3:8b',
+  ])
+  expect((await told('pi', { way: vendors })).join()).toContain('"baseUrl":"http://127.0.0.1:7/u/anthropic"')
+})
+
+// They would have gone to their own service, and past Foldgate.
+test('what cannot be led is not started, and told why', async () => {
+  for (const name of ['copilot', 'cline', 'droid'])
+    await expect(told(name, { way: vendors })).rejects.toThrow(
+      'write foldgate run --upstream URL --model NAME',
+    )
+  await expect(told('gemini', { way: local })).rejects.toThrow("Gemini's own API")
+  const env = { OPENAI_API_KEY: 'sk-planted' }
+  const way = { ...vendors, model: 'gpt-5' }
+  for (const name of ['copilot', 'cline', 'droid']) {
+    const place = { ...nothing, env }
+    const text = printed(await findProgram([name]).program.additions(way, place), env.OPENAI_API_KEY)
+    expect(text).toContain('$OPENAI_API_KEY')
+    expect(text).not.toContain('planted')
+  }
+})
+
 // They kept 32,000 tokens free for a reply, half of such a window and more.
 test('in a small window Claude Code and opencode keep a quarter for a reply, unless they were told another figure', async () => {
   const small = { ...local, windowTokens: 32_768 }
@@ -113,7 +174,7 @@ test('in a small window Claude Code and opencode keep a quarter for a reply, unl
   expect((await told('claude', { way: { ...local, windowTokens: 200_000 } })).join()).not.toContain(variable)
   const limitOf = async (way: Way) => {
     const additions = await findProgram(['opencode']).program.additions(way, { env: {}, ...nothing })
-    return JSON.parse(additions.env['OPENCODE_CONFIG_CONTENT'] ?? '').provider.foldgate.models['qwen3:8b']
+    return JSON.parse(additions.env?.['OPENCODE_CONFIG_CONTENT'] ?? '').provider.foldgate.models['qwen3:8b']
   }
   expect(await limitOf(small)).toEqual({ name: 'qwen3:8b', limit: { context: 0, output: 8192 } })
   expect(await limitOf(local)).toEqual({ name: 'qwen3:8b' })
@@ -140,7 +201,7 @@ test('what the user has set stays, unless it leads past Foldgate; his keys are n
   const { program } = findProgram(['opencode'])
   const additions = await program.additions(local, { env, ...nothing })
   expect(printed(additions)).not.toContain('PLANTED')
-  expect(JSON.parse(additions.env['OPENCODE_CONFIG_CONTENT'] ?? '')).toMatchObject({
+  expect(JSON.parse(additions.env?.['OPENCODE_CONFIG_CONTENT'] ?? '')).toMatchObject({
     theme: 'dark',
     provider: { openai: { options: { apiKey: 'PLANTED', baseURL: 'http://127.0.0.1:7/v1' } } },
   })
@@ -231,6 +292,9 @@ test.each([
   ['node /x/node_modules/@qwen-code/qwen-code/cli.js', 'Qwen Code', 2],
   ['bunx opencode-ai@1.2.3', 'opencode', 2],
   ['uvx aider', 'aider', 2],
+  ['npx @github/copilot@1.0.102', 'GitHub Copilot CLI', 2],
+  ['node /x/node_modules/@earendil-works/pi-coding-agent/dist/cli.js', 'pi', 2],
+  ['kilocode run', 'Kilo', 1],
   ['node server.js codex', 'any program', 1],
   ['claude-code-router', 'any program', 1],
   ['echo claude', 'any program', 1],

@@ -11,7 +11,13 @@ import type { Installed } from './installed.ts'
 export async function followReadme(installed: Installed, steps: Steps): Promise<void> {
   const { checkout } = installed
   // npm finds its registry by the user's settings; Foldgate keeps nothing in their home.
-  const env = { ...process.env, PATH: installed.env['PATH'], XDG_STATE_HOME: installed.env['HOME'] }
+  const env = {
+    ...process.env,
+    PATH: installed.env['PATH'],
+    XDG_STATE_HOME: installed.env['HOME'],
+    // What its reader installs for all of a machine stays in the folder of this run.
+    npm_config_prefix: join(installed.env.HOME, 'global'),
+  }
   const text = await readFile(join(checkout, 'README.md'), 'utf8')
   await writeFile(join(installed.folder, 'body.json'), JSON.stringify(body))
   const profiles = fencedBlocks(text, 'yaml').filter((block) => block.startsWith('# profiles/'))
@@ -66,7 +72,7 @@ type Outcome = {
 
 /** What is known of each command; the first pattern that fits holds. A server is ended once it has said that it listens. */
 const outcomes: readonly Outcome[] = [
-  { pattern: /^npm ci$/, says: /(?:)/, ends: true },
+  { pattern: /^npm (?:ci|pack|install -g \.\/foldgate-[\d.]+\.tgz)$/, says: /(?:)/, ends: true },
   { pattern: /^(?:npm run|npx foldgate) demo$/, says: /Without Foldgate|without Foldgate/, ends: true },
   { pattern: /^npx foldgate --upstream \S+$/, says: /Foldgate [\d.]+ listens on .*/, ends: false },
   { pattern: /^npx foldgate check --model \S+$/, says: /^window .*/m, ends: true },

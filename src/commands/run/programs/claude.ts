@@ -2,13 +2,15 @@ import { join } from 'node:path'
 import type { Environment } from '../../../config/api-keys.ts'
 import { isJsonObject, parseJsonText } from '../../../json/json-value.ts'
 import {
+  ENDLESS_TOKENS,
+  endlessReason,
   hasOption,
   isSet,
   LaunchError,
   messagesUrl,
   placeholderKey,
   placeholderReason,
-  replyTokensMax,
+  replyVariable,
   type KnownProgram,
   type LaunchPlace,
   type Way,
@@ -33,12 +35,12 @@ export const claude: KnownProgram = {
       // It searches for tools instead of sending all of them only where it knows the server, unless it is told.
       ...(way.isAnthropic && !isSet(place.env, 'ENABLE_TOOL_SEARCH') && { ENABLE_TOOL_SEARCH: 'true' }),
       ...modelVariables(way.model),
-      ...replyVariables(way, place.env, own),
+      ...replyVariable(replyName, way, { ...place.env, ...own }),
     }
     const overridden = Object.entries(env).filter(([name]) => own[name] !== undefined)
     const settings = { env: { ...Object.fromEntries(overridden), ...keysLeftOut(way, place.env, own) } }
     const isNeeded = Object.keys(settings.env).length > 0 && !hasOption(place.args, '--settings')
-    return { env, args: isNeeded ? ['--settings', JSON.stringify(settings)] : [], shown: {}, reasons }
+    return { env, args: isNeeded ? ['--settings', JSON.stringify(settings)] : [], reasons }
   },
 }
 
@@ -54,8 +56,7 @@ const reasons = {
   ENABLE_TOOL_SEARCH: 'Claude Code turns it off for a base URL that it does not know',
   CLAUDE_CODE_ATTRIBUTION_HEADER:
     "else a line that changes with each request spoils the server's prompt cache",
-  [windowName]:
-    "keeps Claude Code from warning of a model that it does not know; the model's own window Foldgate finds out for itself",
+  [windowName]: endlessReason,
   ANTHROPIC_AUTH_TOKEN: placeholderReason,
   [replyName]: 'a quarter of the window: else much more of it would be kept free for a reply',
   ANTHROPIC_SMALL_FAST_MODEL: 'Claude Code asks further models for other work: they are all this one',
@@ -93,7 +94,7 @@ function forOthers({ isOneServer }: Way, env: Environment, own: Environment): Re
     CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
     // Of a model that it does not know it would believe this anyway, and warn of it. It counts what it is told was sent: its
     // own compaction stays far away, and what fits is seen to here.
-    ...(!isSet(env, windowName) && !isSet(own, windowName) && { [windowName]: '1000000' }),
+    ...(!isSet(env, windowName) && !isSet(own, windowName) && { [windowName]: `${ENDLESS_TOKENS}` }),
     // Else it would send its stored login to this server, or want one.
     ...(!hasKey && { ANTHROPIC_AUTH_TOKEN: placeholderKey }),
     ...Object.fromEntries(elsewhere.map((name) => [name, '0'])),
@@ -106,11 +107,6 @@ function keysLeftOut({ isOneServer }: Way, env: Environment, own: Environment): 
   return Object.fromEntries(
     leftOut.map((name) => [name, name === 'ANTHROPIC_AUTH_TOKEN' ? placeholderKey : '']),
   )
-}
-
-function replyVariables(way: Way, env: Environment, own: Environment): Record<string, string> {
-  const tokens = replyTokensMax(way)
-  return tokens === null || isSet(env, replyName) || isSet(own, replyName) ? {} : { [replyName]: `${tokens}` }
 }
 
 /** It asks different models for different work: a server with one model has to be asked for that. */

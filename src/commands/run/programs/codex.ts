@@ -4,7 +4,6 @@ import {
   isSet,
   LaunchError,
   openAiUrl,
-  variables,
   type KnownProgram,
   type LaunchPlace,
   type Way,
@@ -18,7 +17,7 @@ export const codex: KnownProgram = {
   additions: async (way, place) => {
     const settings = way.isOneServer ? ownProvider(way, place) : await builtInProvider(way, place)
     const model = way.model === null ? [] : [`model=${JSON.stringify(way.model)}`]
-    return variables({}, { args: [...settings, ...model].flatMap((setting) => ['-c', setting]) })
+    return { args: [...settings, ...model].flatMap((setting) => ['-c', setting]) }
   },
 }
 

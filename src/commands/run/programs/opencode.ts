@@ -1,4 +1,3 @@
-import type { Environment } from '../../../config/api-keys.ts'
 import { isJsonObject, parseJsonText } from '../../../json/json-value.ts'
 import {
   isSet,
@@ -8,41 +7,55 @@ import {
   placeholderKey,
   replyTokensMax,
   type KnownProgram,
+  type ProgramNames,
   type Way,
 } from '../known-program.ts'
 
-/** opencode, which takes settings from its environment that go before those in files. */
-export const opencode: KnownProgram = {
-  name: 'opencode',
-  commands: ['opencode'],
-  packages: ['opencode-ai', 'opencode-linux-x64', 'opencode-linux-x64-baseline'],
-  additions: async (way, { env }) => {
-    const given = env[variable] ?? ''
-    const users = given.trim() === '' ? {} : parseJsonText(given)
-    if (!isJsonObject(users)) throw new LaunchError(`${variable} is no JSON object: mend it, or unset it`)
-    const key = isSet(env, 'OPENAI_API_KEY') ? '{env:OPENAI_API_KEY}' : placeholderKey
-    const ours = settingsFor(way, key)
-    const isLaidOver = Object.keys(users).length > 0
-    return {
-      env: { [variable]: JSON.stringify(merged(users, ours)) },
-      args: [],
-      shown: { [variable]: JSON.stringify(ours) },
-      reasons: isLaidOver ? { [variable]: 'laid over your own, which is not shown' } : {},
-    }
-  },
-  // The provider for that server is made with the model: without one there is none.
-  lacksModel: ({ isOneServer, model }, { env, args }) =>
-    isOneServer && model === null && !args.some((word) => modelOption.test(word)) && !namesModel(env),
-}
+/** opencode, and what is made of it: they take settings from their environment that go before those in files. */
+export const ledBySettings: readonly KnownProgram[] = [
+  likeOpencode('OPENCODE_CONFIG_CONTENT', {
+    name: 'opencode',
+    commands: ['opencode'],
+    packages: ['opencode-ai', 'opencode-linux-x64', 'opencode-linux-x64-baseline'],
+  }),
+  likeOpencode('KILO_CONFIG_CONTENT', {
+    name: 'Kilo',
+    commands: ['kilo', 'kilocode'],
+    packages: ['@kilocode/cli', '@kilocode/cli-linux-x64', '@kilocode/cli-linux-x64-baseline'],
+  }),
+]
 
 // --- internal ---
 
-const variable = 'OPENCODE_CONFIG_CONTENT'
+function likeOpencode(variable: string, known: ProgramNames): KnownProgram {
+  return {
+    ...known,
+    additions: async (way, { env }) => {
+      const given = env[variable] ?? ''
+      const users = given.trim() === '' ? {} : parseJsonText(given)
+      if (!isJsonObject(users)) throw new LaunchError(`${variable} is no JSON object: mend it, or unset it`)
+      const key = isSet(env, 'OPENAI_API_KEY') ? '{env:OPENAI_API_KEY}' : placeholderKey
+      const ours = settingsFor(way, key)
+      return {
+        env: { [variable]: JSON.stringify(merged(users, ours)) },
+        shown: { [variable]: JSON.stringify(ours) },
+        reasons:
+          Object.keys(users).length > 0 ? { [variable]: 'laid over your own, which is not shown' } : {},
+      }
+    },
+    // The provider for that server is made with the model: without one there is none.
+    lacksModel: ({ isOneServer, model }, { env, args }) =>
+      isOneServer &&
+      model === null &&
+      !args.some((word) => modelOption.test(word)) &&
+      !namesModel(env[variable]),
+  }
+}
 
 const modelOption = /^(?:--model(?:=|$)|-m)/
 
-function namesModel(env: Environment): boolean {
-  const users = parseJsonText(env[variable] ?? '')
+function namesModel(settings = ''): boolean {
+  const users = parseJsonText(settings)
   return isJsonObject(users) && typeof users['model'] === 'string'
 }
 
