@@ -36,8 +36,8 @@ const runHelp: readonly string[] = [
 function rowOf({ name, value, meaning, defaultText, setting = [] }: Flag): readonly [string, string] {
   let standard: unknown = setting.length === 0 ? null : settingsSchema.parse({})
   for (const key of setting) standard = isJsonObject(standard) ? standard[key] : null
-  const told = defaultText ?? (standard === null ? null : String(standard))
-  const text = told === null ? meaning : `${meaning} Default: ${told}`
+  const told = defaultText ?? (typeof standard === 'number' ? String(standard) : standard)
+  const text = typeof told === 'string' ? `${meaning} Default: ${told}` : meaning
   return [`--${name} ${value ?? ''}`, text.replaceAll('`', '')]
 }
 

@@ -62,7 +62,7 @@ describe('what a page names is there', () => {
       .object({ scripts: texts, devDependencies: texts })
       .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
     const lines = shellLines.join('\n')
-    const scriptNames = found(lines, /\bnpm (?:run )?(?!ci\b|install\b|run\b)([\w:]+)/g)
+    const scriptNames = found(lines, /\bnpm (?:run )?(?!ci\b|install\b|pack\b|run\b)([\w:]+)/g)
     const tools = found(lines, /\bnpx (\w+)/g)
     expect(scriptNames).toEqual(expect.arrayContaining(['start', 'demo']))
     expect(scriptNames.filter((name) => scripts[name] === undefined)).toEqual([])

@@ -43,8 +43,8 @@ test.each(names)(
     const { scripts } = await manifestIn('')
     const asked = [...commands.matchAll(/\bnpm (?:run )?(?:-s )?([\w:]+)/g)].map(([, script = '']) => script)
     expect(asked.length).toBeGreaterThan(0)
-    const ofNpm = ['ci', 'uninstall', 'pkg', 'publish']
-    expect(asked.filter((script) => scripts[script] === undefined && !ofNpm.includes(script))).toEqual([])
+    const ofNpm = new Set(['ci', 'uninstall', 'pkg', 'publish'])
+    expect(asked.filter((script) => scripts[script] === undefined && !ofNpm.has(script))).toEqual([])
   },
 )
 

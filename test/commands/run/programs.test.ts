@@ -164,6 +164,12 @@ test('what cannot be led is not started, and told why', async () => {
   }
 })
 
+/** What opencode is told of the model. */
+async function limitOf(way: Way): Promise<unknown> {
+  const additions = await findProgram(['opencode']).program.additions(way, { env: {}, ...nothing })
+  return JSON.parse(additions.env?.['OPENCODE_CONFIG_CONTENT'] ?? '').provider.foldgate.models['qwen3:8b']
+}
+
 // They kept 32,000 tokens free for a reply, half of such a window and more.
 test('in a small window Claude Code and opencode keep a quarter for a reply, unless they were told another figure', async () => {
   const small = { ...local, windowTokens: 32_768 }
@@ -172,10 +178,6 @@ test('in a small window Claude Code and opencode keep a quarter for a reply, unl
   const env = { [variable]: '4000' }
   expect((await told('claude', { way: small, env })).join()).not.toContain(variable)
   expect((await told('claude', { way: { ...local, windowTokens: 200_000 } })).join()).not.toContain(variable)
-  const limitOf = async (way: Way) => {
-    const additions = await findProgram(['opencode']).program.additions(way, { env: {}, ...nothing })
-    return JSON.parse(additions.env?.['OPENCODE_CONFIG_CONTENT'] ?? '').provider.foldgate.models['qwen3:8b']
-  }
   expect(await limitOf(small)).toEqual({ name: 'qwen3:8b', limit: { context: 0, output: 8192 } })
   expect(await limitOf(local)).toEqual({ name: 'qwen3:8b' })
 })
