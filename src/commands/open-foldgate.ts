@@ -13,13 +13,8 @@ import { letHeapGrow } from '../scheduling/heavy-work.ts'
 import { openStore } from '../storage/open-store.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
-import {
-  addressOf,
-  type ListenAddress,
-  ListenError,
-  type Listening,
-  onThisMachine,
-} from '../server/listeners.ts'
+import type { ListenAddress, Listening } from '../server/listeners.ts'
+import { addressOf, ListenError, onThisMachine } from '../server/listeners.ts'
 import { announce, answers, drains } from './run/running-foldgate.ts'
 import { addressesOf, type Destinations } from './run/vendors.ts'
 
@@ -94,10 +89,7 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
   }
 }
 
-/**
- * Listens; where a Foldgate that is shutting down has the port, as soon as that one gives it up. Rejects with a `ListenError`,
- * and when `signal` ends the wait.
- */
+/** Listens, once a Foldgate that is shutting down has given the port up. Rejects also when `signal` ends the wait. */
 export async function listenWhenFree(
   app: Pick<App, 'listen'>,
   address: ListenAddress,

@@ -365,7 +365,7 @@ function tellMissingModel(context: CommandContext, { isOneServer }: Behind): voi
 
 /** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. */
 async function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
-  const { program, env, cwd, hasTerminal, onSignal } = context
+  const { program, env } = context
   const at = findProgram(program).ownArgumentsAt
   const command = [...program.slice(0, at), ...(additions.args ?? []), ...program.slice(at)]
   const files = Object.entries(additions.files ?? {})
@@ -374,8 +374,7 @@ async function startWith(context: CommandContext, additions: Additions): Promise
       makeFolder(dirname(path))
       await writeFile(path, text, { mode: 0o600, flag: 'wx' })
     }
-    const own = childEnvironment(env, additions)
-    const end = await runChild({ command, env: own, cwd, hasTerminal, onSignal })
+    const end = await runChild({ ...context, command, env: childEnvironment(env, additions) })
     if (end.kind === 'not-started') complain(context, [end.message])
     return end
   } finally {

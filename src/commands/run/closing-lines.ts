@@ -19,9 +19,11 @@ export function closingLines(figures: RunFigures, end: RunEnd): readonly string[
   // Where nothing was done there is nothing to be seen.
   const isSeen = goesOn || figures.compacted + figures.recovered > 0
   const seen = isSeen ? [`foldgate: ${end.seen}`] : []
-  if (figures.conversations > 0) {
-    const cramped = isCramped(figures) ? [whyCramped] : []
-    return [`foldgate: ${whatWasDone(figures, addresses)}`, ...cramped, ...seen]
+  const { conversations, compactions } = figures
+  if (conversations > 0) {
+    // One compaction should do for many requests.
+    const isCramped = conversations >= CRAMPED_REQUESTS_MIN && compactions > conversations / 2
+    return [`foldgate: ${whatWasDone(figures, addresses)}`, ...(isCramped ? [whyCramped] : []), ...seen]
   }
   const inTheWay = `"${startedAs} run --help" says what can be in the way.`
   if (isQuit) return [`foldgate: ${nothingCame(figures)}; if it was asked something, ${inTheWay}`, ...seen]
@@ -92,11 +94,6 @@ export function readFigures(metrics: string, before = '') {
  * upstream's name (empty where none was asked).
  */
 type ErrorAnswers = RunFigures['errors'][number]
-
-/** Whether most requests needed a compaction of their own, where one should do for many. */
-function isCramped({ conversations, compactions }: RunFigures): boolean {
-  return conversations >= CRAMPED_REQUESTS_MIN && compactions > conversations / 2
-}
 
 /** Of fewer requests nothing can be said. */
 const CRAMPED_REQUESTS_MIN = 6

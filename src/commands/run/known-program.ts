@@ -71,10 +71,7 @@ export class LaunchError extends Error {
   override readonly name = 'LaunchError'
 }
 
-/**
- * The model that a program is to ask for, and the key for it, where it has to be told of both to be led anywhere. Throws a
- * `LaunchError` where one is missing.
- */
+/** The model and key that a program has to be told of to be led anywhere. Throws a `LaunchError` where there are none. */
 export function servedModel(name: string, { model, isOneServer }: Way, env: Environment) {
   const key = (env['OPENAI_API_KEY'] ?? '').trim()
   if (model !== null && (isOneServer || key !== '')) return { model, key: key === '' ? placeholderKey : key }
@@ -93,10 +90,7 @@ export function messagesUrl({ origin, messagesPath }: Way): string {
   return origin + messagesPath
 }
 
-/**
- * The most that a reply may take of a small window, in tokens: a quarter. Null where that is no less than programs ask for
- * anyway, or the window is not known.
- */
+/** A quarter of a small window, in tokens, for a reply; null where programs ask for no more, or it is not known. */
 export function replyTokensMax({ windowTokens }: Pick<Way, 'windowTokens'>): number | null {
   const quarter = Math.floor((windowTokens ?? Infinity) / 4)
   return quarter < USUAL_REPLY_TOKENS ? quarter : null

@@ -153,10 +153,10 @@ export const ledByFiles: readonly KnownProgram[] = [
       const { model, key: apiKey } = servedModel('droid', way, env)
       const path = join(folder, 'settings.json')
       const id = 'custom:foldgate'
-      const maxOutputTokens = replyTokensMax(way) ?? USUAL_REPLY_TOKENS
-      const custom = { id, displayName: model, model, baseUrl: openAiUrl(way), apiKey, maxOutputTokens }
+      const provider = 'generic-chat-completion-api'
+      const own = { id, displayName: model, model, baseUrl: openAiUrl(way), apiKey, provider }
       const settings = {
-        customModels: [{ ...custom, provider: 'generic-chat-completion-api' }],
+        customModels: [{ ...own, maxOutputTokens: replyTokensMax(way) ?? USUAL_REPLY_TOKENS }],
         sessionDefaultSettings: { model: id },
       }
       return { env: { FACTORY_RUNTIME_SETTINGS_PATH: path }, files: { [path]: JSON.stringify(settings) } }
