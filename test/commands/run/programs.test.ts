@@ -133,6 +133,8 @@ test('further programs in front of one server with one model: by variables, or b
   expect(kilo).toMatch(/^KILO_CONFIG_CONTENT=.*"model":"foldgate\/qwen3:8b"/)
   expect(await told('cline', { way: local })).toEqual([
     'CLINE_PROVIDER_SETTINGS_PATH=/run/providers.json',
+    // A second run asked nothing: the process that the first had left behind did its work.
+    'CLINE_SESSION_BACKEND_MODE=local',
     expect.stringMatching(/^file \/run\/providers\.json: .*"baseUrl":"http:\/\/127\.0\.0\.1:7\/v1"/),
     'arguments before its own: --provider openai-compatible --model qwen3:8b',
   ])

@@ -166,15 +166,17 @@ export const ledByFiles: readonly KnownProgram[] = [
     name: 'Cline',
     commands: ['cline'],
     packages: ['cline', '@cline/cli-linux-x64'],
-    additions: async (way, { env, folder }) => {
-      const { model, key: apiKey } = servedModel('Cline', way, env)
-      const path = join(folder, 'providers.json')
+    additions: async (way, place) => {
+      const { model, key: apiKey } = servedModel('Cline', way, place.env)
+      const path = join(place.folder, 'providers.json')
       const provider = 'openai-compatible'
       const settings = { provider, apiKey, model, baseUrl: openAiUrl(way) }
       const entry = { settings, updatedAt: new Date(0).toISOString(), tokenSource: 'manual' }
       const file = { version: 1, lastUsedProvider: provider, modes: {}, providers: { [provider]: entry } }
       const args = ['--provider', provider, '--model', model]
-      return { env: { CLINE_PROVIDER_SETTINGS_PATH: path }, args, files: { [path]: JSON.stringify(file) } }
+      // Else a process of an earlier start does its work, and asks where that one was led.
+      const env = { CLINE_PROVIDER_SETTINGS_PATH: path, CLINE_SESSION_BACKEND_MODE: 'local' }
+      return { env, args, files: { [path]: JSON.stringify(file) } }
     },
   },
 ]
