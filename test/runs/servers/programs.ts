@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir, homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,8 @@ export function startProgram(
   })
   const lastWords = () => (stdout() + stderr()).trim().split('\n').slice(-LAST_LINES).join('\n')
   return {
+    /** 0 where it could not be started. */
+    pid: child.pid ?? 0,
     said: async (pattern: RegExp) => {
       const deadlineMs = performance.now() + START_MS_MAX
       for (;;) {
@@ -83,6 +85,7 @@ export type Installed = { readonly python: string } | { readonly missing: string
 /** The packages of one server; the name is that of its list in `python/`. */
 export type PackageList = 'llama-cpp' | 'llama-cpp-python'
 export const pythonFolder = fileURLToPath(new URL('python/', import.meta.url))
+export const listOf = (name: PackageList): string => join(pythonFolder, `${name}.txt`)
 
 /** The Python 3 of this machine with its version, where it can make virtual environments; else what is missing. */
 export async function findPython(): Promise<{ readonly version: string } | { readonly missing: string }> {
@@ -98,9 +101,9 @@ export async function findPython(): Promise<{ readonly version: string } | { rea
     : { missing: `Python 3.${MINOR_LEAST} or newer (${PYTHON} is ${major}.${minor})` }
 }
 
-/** Installs a list into a virtual environment of its own, once for each state of the list. */
-export async function install(list: PackageList, version: string): Promise<Installed> {
-  const file = join(pythonFolder, `${list}.txt`)
+/** Installs a list of packages into a virtual environment of its own, once for each state of the list. */
+export async function install(file: string, version: string): Promise<Installed> {
+  const list = basename(file, '.txt')
   const state = createHash('sha256')
     .update(`${version}\n`)
     .update(readFileSync(file))

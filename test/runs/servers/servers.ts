@@ -17,7 +17,7 @@
  */
 import { alignedTable, seconds } from '../harness/table.ts'
 import { madeConversation, recordedConversation } from './conversations.ts'
-import { findPython, install, endAllWithThis } from './programs.ts'
+import { endAllWithThis, findPython, install, listOf } from './programs.ts'
 import { makeModels } from './models.ts'
 import {
   poolHead,
@@ -43,9 +43,9 @@ async function servers([folder, ...others]: readonly string[]): Promise<number> 
     say(`Skipped: ${found.missing}.`)
     return 0
   }
-  const llamaCpp = await install('llama-cpp', found.version)
+  const llamaCpp = await install(listOf('llama-cpp'), found.version)
   if ('missing' in llamaCpp) return refuse(`llama.cpp's server is not there: ${llamaCpp.missing}`)
-  const llamaCppPython = await install('llama-cpp-python', found.version)
+  const llamaCppPython = await install(listOf('llama-cpp-python'), found.version)
   const skipped = 'missing' in llamaCppPython ? [`llama-cpp-python's server: ${llamaCppPython.missing}`] : []
 
   const startedMs = performance.now()
