@@ -23,11 +23,15 @@ export type Running = {
   readonly stop: () => Promise<void>
 }
 
+/** Why a gateway cannot be had. */
+export type Missing = { readonly missing: string }
+
 /** What a gateway is started with. `origin` is the upstream's, without a path. */
 type Place = { readonly origin: string; readonly room: Room; readonly folder: string; readonly port: number }
 
 type Command = {
-  readonly args: readonly string[]
+  /** The words of its command line, in groups that belong together. */
+  readonly args: readonly (readonly string[])[]
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -40,7 +44,7 @@ export type Gateway = {
   /** Whether it is the one that has to answer. */
   readonly isOurs: boolean
   /** Starts it; else says why it cannot be had here. */
-  readonly open: (origin: string, room: Room) => Promise<Running | { readonly missing: string }>
+  readonly open: (origin: string, room: Room) => Promise<Running | Missing>
 }
 
 /** No program: the client talks to the upstream itself. */
@@ -84,8 +88,8 @@ function cliffCompaction(name: string, share: number, why: string): Gateway {
     settings: `\`cliff serve --threshold\`: ${why}`,
     command: ({ origin, room, port }) => ({
       args: [
-        ...['serve', '--port', `${port}`, '--openai-upstream', origin],
-        ...['--threshold', `${share * room.windowTokens}`],
+        ['serve', '--port', `${port}`, '--openai-upstream', origin],
+        ['--threshold', `${share * room.windowTokens}`],
       ],
     }),
   })
@@ -120,9 +124,10 @@ export const peers: readonly Gateway[] = [
       '`ctxkeeper --recipe agent --budget --reply-reserve`, its notes written whole by the stand-in (`--notes-mode full`)',
     command: ({ origin, room, folder, port }) => ({
       args: [
-        ...['--upstream', origin, '--port', `${port}`, '--recipe', 'agent', '--notes-mode', 'full'],
-        ...['--budget', `${room.windowTokens}`, '--reply-reserve', `${room.reserveTokens}`],
-        ...['--state-dir', join(folder, 'state')],
+        ['--upstream', origin, '--port', `${port}`],
+        ['--recipe', 'agent', '--notes-mode', 'full'],
+        ['--budget', `${room.windowTokens}`, '--reply-reserve', `${room.reserveTokens}`],
+        ['--state-dir', join(folder, 'state')],
       ],
     }),
   }),
@@ -133,8 +138,8 @@ export const peers: readonly Gateway[] = [
     settings: '`distil proxy --expand --session-delta`; no sampling. It knows no window',
     command: ({ origin, port }) => ({
       args: [
-        ...['proxy', '--port', `${port}`, '--upstream', origin],
-        ...['--expand', '--session-delta', '--shadow', '0', '--retention', '0'],
+        ['proxy', '--port', `${port}`, '--upstream', origin],
+        ['--expand', '--session-delta', '--shadow', '0', '--retention', '0'],
       ],
     }),
   }),
@@ -142,11 +147,12 @@ export const peers: readonly Gateway[] = [
     name: 'Headroom',
     list: 'headroom-ai',
     program: 'headroom',
-    settings: '`headroom proxy --mode token`, no rate limit. It knows no window',
+    settings:
+      '`headroom proxy --mode token`, no rate limit, without its model for prose, which is a download. It knows no window',
     command: ({ origin, port }) => ({
       args: [
-        ...['proxy', '--port', `${port}`, '--mode', 'token', '--no-rate-limit'],
-        ...['--openai-api-url', origin],
+        ['proxy', '--port', `${port}`, '--mode', 'token', '--no-rate-limit'],
+        ['--openai-api-url', origin],
       ],
       env: {
         HEADROOM_OFFLINE: '1',
@@ -168,7 +174,7 @@ export const peers: readonly Gateway[] = [
       // JSON is YAML.
       writeFileSync(config, JSON.stringify({ model_list: [{ model_name: MODEL, litellm_params: model }] }))
       return {
-        args: [...['--config', config, '--host', '127.0.0.1', '--port', `${port}`, '--telemetry', 'False']],
+        args: [['--config', config, '--host', '127.0.0.1', '--port', `${port}`, '--telemetry', 'False']],
         env: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_MASTER_KEY: masterKey },
       }
     },
@@ -189,7 +195,7 @@ export const peers: readonly Gateway[] = [
       const env = { NODE_ENV: 'production' }
       return start(
         process.execPath,
-        ({ port }) => ({ args: [program, `--port=${port}`, '--headless'], env }),
+        ({ port }) => ({ args: [[program, `--port=${port}`, '--headless']], env }),
         headers,
       )
     },
@@ -239,11 +245,11 @@ async function start(
   program: string,
   command: (place: Pick<Place, 'folder' | 'port'>) => Command,
   headers: Headers = {},
-): Promise<Running | { readonly missing: string }> {
+): Promise<Running | Missing> {
   const folder = await mkdtemp(join(tmpdir(), 'foldgate-peers-'))
   const port = await freePort()
   const { args, env } = command({ folder, port })
-  const started = startProgram(program, args, {
+  const started = startProgram(program, args.flat(), {
     cwd: folder,
     env: { HOME: folder, PATH: process.env['PATH'], ...env },
   })

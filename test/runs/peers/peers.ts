@@ -27,14 +27,23 @@
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { everything, headAndSuffix, type Policy } from '../fidelity/policies.ts'
 import { figuresOf } from '../fidelity/figures.ts'
+import type { Room } from '../fidelity/senders.ts'
 import { filesIn, readFolderCommand, refuse, runCommand, say, texts, whole } from '../harness/command.ts'
 import { readRecordings } from '../harness/recordings.ts'
 import { grouped } from '../harness/table.ts'
 import { endAllWithThis } from '../servers/programs.ts'
-import { foldgate, nothingBetween, peers, unmeasured, type Gateway } from './gateways.ts'
+import {
+  foldgate,
+  nothingBetween,
+  peers,
+  unmeasured,
+  type Gateway,
+  type Missing,
+  type Running,
+} from './gateways.ts'
 import { planWalks } from './plan.ts'
 import { treeCpuMs } from './process-tree.ts'
-import { openUpstream, walkAll, type Outcome } from './walk.ts'
+import { openUpstream, reaches, walkAll, type Outcome, type Upstream } from './walk.ts'
 
 type Subject = { readonly gateway: Gateway; readonly policy: Policy }
 
@@ -79,7 +88,7 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
   const missing: string[] = []
   for (const { gateway, policy } of asked) {
     const upstream = await openUpstream(room, count)
-    const running = await gateway.open(new URL(upstream.url).origin, room)
+    const running = await openThrough(gateway, upstream, room)
     if ('missing' in running) missing.push(`${nameOf(gateway)}: ${running.missing}`)
     else {
       const { url, headers, pid } = running
@@ -93,10 +102,26 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
     await upstream.close()
   }
   say(tableOf(rows, `${walks.length} conversations, window ${grouped(room.windowTokens)}`))
+  const { things = 0, farThings = 0 } = rows[0]?.outcome.tally ?? {}
+  say(
+    `\nThe next messages name ${grouped(things)} things that the history holds, ${grouped(farThings)} of them far.`,
+  )
   say(notesOf(rows, missing))
   say(`\n${elapsed()}`)
   return rows.every(({ gateway, outcome }) => !gateway.isOurs || outcome.answered === outcome.requests)
 }
+
+/** A gateway that takes long to start may find its port taken by then: it is started once more. */
+async function openThrough(gateway: Gateway, upstream: Upstream, room: Room): Promise<Running | Missing> {
+  for (let tries = 0; tries < STARTS_MAX; tries += 1) {
+    const running = await gateway.open(new URL(upstream.url).origin, room)
+    if ('missing' in running || (await reaches(running, upstream))) return running
+    await running.stop()
+  }
+  return { missing: 'it started, and no request came through to the upstream' }
+}
+
+const STARTS_MAX = 2
 
 const columns: readonly (readonly [head: string, cell: (row: Row) => string])[] = [
   ['answered', ({ outcome }) => grouped(outcome.answered)],
@@ -130,8 +155,6 @@ function notesOf(rows: readonly Row[], missing: readonly string[]): string {
   const failures = rows.flatMap(({ gateway, outcome: { firstFailure } }) =>
     firstFailure === null ? [] : [`- ${nameOf(gateway)}: ${firstFailure}`],
   )
-  const part = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : [`\n${title}\n\n${lines.join('\n')}`]
   return [
     ...part('Settings:', settings),
     ...part('The first answer under "other":', failures),
@@ -142,7 +165,14 @@ function notesOf(rows: readonly Row[], missing: readonly string[]): string {
   ].join('\n')
 }
 
-const nameOf = ({ name, version }: Gateway): string => (version === '' ? name : `${name} ${version}`)
+const part = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [`\n${title}\n\n${lines.join('\n')}`]
+
+/** The version stands behind the program's name, before how it is set. */
+function nameOf({ name, version }: Gateway): string {
+  const [program = name, ...how] = name.split(', ')
+  return [version === '' ? program : `${program} ${version}`, ...how].join(', ')
+}
 
 const thousands = (tokens: number): string => grouped(tokens / 1000)
 

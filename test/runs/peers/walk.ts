@@ -58,9 +58,22 @@ export async function openUpstream(room: Room, count: Count) {
   return { ...upstream, answers: () => answers }
 }
 
-type WalkOptions = {
-  readonly url: string
-  readonly headers: Headers
+/** Whether a greeting gets through to the upstream: else somebody else may have taken the gateway's port. */
+export async function reaches({ url, headers }: Target, upstream: Upstream): Promise<boolean> {
+  upstream.forget()
+  const client = openClient(url)
+  const body = `{"model":"${MODEL}","user":"${CLIENT}","messages":[{"role":"user","content":"Hello."}]}`
+  await client.post('chat/completions', body, { ...ownHeaders, ...headers }).catch(() => null)
+  await client.close()
+  return upstream.requests.some(({ method }) => method === 'POST')
+}
+
+/** Where the client sends to, and what it says to it. */
+type Target = { readonly url: string; readonly headers: Headers }
+
+const ownHeaders: Headers = { authorization: 'Bearer sk-peers' }
+
+type WalkOptions = Target & {
   readonly upstream: Upstream
   readonly room: Room
   readonly count: Count
@@ -118,7 +131,7 @@ async function walkOne(
 
   async function ask(body: string) {
     const answer = await client
-      .post('chat/completions', body, { authorization: 'Bearer sk-peers', ...headers })
+      .post('chat/completions', body, { ...ownHeaders, ...headers })
       .catch((error: unknown) => ({ status: 0, text: String(error) }))
     const posted = upstream.requests.filter(({ method }) => method === 'POST')
     const before = upstream.answers() - posted.filter(({ status }) => status === 200).length
