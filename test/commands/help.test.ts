@@ -3,7 +3,7 @@ import { help } from '../../src/commands/help.ts'
 import { commands, flags, takesFlag } from '../../src/config/flags.ts'
 import { settingsSchema } from '../../src/config/settings-schema.ts'
 
-const names = ['serve', 'run', 'demo', 'check', 'explain', 'compare', 'health', 'purge'] as const
+const names = ['serve', 'run', 'demo', 'check', 'explain', 'compare', 'status', 'health', 'purge'] as const
 
 /** The line of a flag. */
 const lineOf = (command: (typeof names)[number], flag: string): string =>
