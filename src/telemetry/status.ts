@@ -25,6 +25,7 @@ export type Status = z.output<typeof statusSchema>
 
 /** The same in a few words. */
 export function statusWords({ troubles: { length } }: Status): string {
+  if (length === TROUBLES_MAX) return `${length} things or more are not well`
   return length === 0 ? 'All well' : length === 1 ? '1 thing is not well' : `${length} things are not well`
 }
 
@@ -34,13 +35,17 @@ export function statusWords({ troubles: { length } }: Status): string {
  */
 export function createStatus(nowMs: () => number, storeName: string, storeTrouble: string | null) {
   const since = new Date(nowMs()).toISOString()
-  /** Of upstreams, the store, summaries and models; clients name those as they like. */
-  const all = lruCache<ReturnType<typeof createRecent>>(NAMES_MAX)
+  /** Of upstreams, the store and summaries. */
+  const parts = lruCache<Recent>(NAMES_MAX)
+  /** Of models, which clients name as they like: they drive out one another, and nothing else. */
+  const models = lruCache<Recent>(NAMES_MAX)
+  /** Windows that are guesses, by model. */
+  const guesses = lruCache<Guess>(NAMES_MAX)
 
-  function add(name: string, fault: Fault | null, spanMs = LONG_MS): void {
-    const recent = all.get(name) ?? createRecent(spanMs)
+  function add(to: typeof parts, name: string, fault: Fault | null, spanMs = LONG_MS): void {
+    const recent = to.get(name) ?? createRecent(spanMs)
     recent.add(fault, nowMs())
-    all.set(name, recent)
+    to.set(name, recent)
   }
 
   return {
@@ -50,15 +55,17 @@ export function createStatus(nowMs: () => number, storeName: string, storeTroubl
       const name = `${row.upstream} ${row.model}`
       // One that was asked for, or is due after so many turns, is no sign of pressure.
       const isPressed = row.compaction === 'trigger' || row.compaction === 'overflow'
-      add(`pressure ${name}`, isPressed ? pressureOf(row, around) : null)
-      if (row.window_source === 'default') add(`window ${name}`, guessOf(row))
-      else all.delete(`window ${name}`)
+      add(models, name, isPressed ? pressureOf(row, around) : null)
+      const sinceMs = guesses.get(row.model)?.sinceMs ?? nowMs()
+      const guess = { tokens: row.window_tokens ?? 0, sinceMs, lastMs: nowMs() }
+      if (row.window_source === 'default') guesses.set(row.model, guess)
+      else guesses.delete(row.model)
     },
     /** A request has ended. Returns what its upstream did to it: null if that was well, undefined if nothing is known of it. */
     ended: (row: BegunRow, outcome: RequestEnd['outcome']): Fault | null | undefined => {
       const name = faultIn(row, outcome)
       const fault = name == null ? name : upstreamFault(name, row.upstream)
-      if (fault !== undefined) add(`upstream ${row.upstream}`, fault, MINUTE_MS)
+      if (fault !== undefined) add(parts, `upstream ${row.upstream}`, fault, MINUTE_MS)
       return fault
     },
     summary: (written: SummaryResult): void => {
@@ -66,16 +73,33 @@ export function createStatus(nowMs: () => number, storeName: string, storeTroubl
       const what = written.kind === 'failed' ? `summaries failed (${written.reason})` : null
       const advice = 'recaps stand in their place; see what summary.model and summary.upstream name'
       // One that failed is no sign: it may have been hard to write.
-      const fault = { name: 'failed', kind: 'summaries', advice, least: 2, share: 0.5 } as const
-      add('summaries', what === null ? null : { ...fault, what })
+      const fault = {
+        name: 'failed',
+        group: 'failed',
+        kind: 'summaries',
+        advice,
+        least: 2,
+        share: 0.5,
+      } as const
+      add(parts, 'summaries', what === null ? null : { ...fault, what })
     },
     /** What waits for it asks again and again: one that is away fails all the time. */
     storeFailed: (reason: string): void => {
       const what = `the store ${storeName} fails (${reason})`
-      add('store', { name: 'fails', kind: 'store', what, advice: storeAdvice(storeName) }, MINUTE_MS)
+      const fault = {
+        name: 'fails',
+        group: 'fails',
+        kind: 'store',
+        what,
+        advice: storeAdvice(storeName),
+      } as const
+      add(parts, 'store', fault, MINUTE_MS)
     },
     tell: (): Status => {
-      const found = [...all.values()].flatMap((recent) => recent.troubles(nowMs()))
+      const found = [...parts.values(), ...models.values()].flatMap((recent) => recent.troubles(nowMs()))
+      found.push(
+        ...guessesTold([...guesses.entries()].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)),
+      )
       const what = 'records are kept in memory, and end with the process,'
       if (storeTrouble !== null) found.push({ kind: 'store', what, since, advice: storeTrouble })
       const troubles = found.toSorted((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind))
@@ -88,12 +112,18 @@ export function createStatus(nowMs: () => number, storeName: string, storeTroubl
 
 type Trouble = Status['troubles'][number]
 
-/** What is a trouble from so many on (default 1), and from this share of all tries (default: any). `name`: by which it is counted. */
+/**
+ * What is a trouble from so many on (default 1), and from this share of all tries (default: any), together with all others of its
+ * group. `name`: by which it is told.
+ */
 type Fault = Omit<Trouble, 'since'> & {
   readonly name: string
+  readonly group: string
   readonly least?: number
   readonly share?: number
 }
+
+type Recent = ReturnType<typeof createRecent>
 
 const NAMES_MAX = 300
 const TRIES_MAX = 100
@@ -113,7 +143,7 @@ function createRecent(spanMs: number) {
   /** From when on tries count. What could not be reached is not well again before it is. */
   function fromMs(nowMs: number): number {
     const last = tries.at(-1)
-    return (last?.fault != null && isLost(last.fault.name) ? last.atMs : nowMs) - spanMs
+    return (last?.fault?.name === UNREACHABLE ? last.atMs : nowMs) - spanMs
   }
   return {
     add: (fault: Fault | null, atMs: number): void => {
@@ -122,18 +152,27 @@ function createRecent(spanMs: number) {
       tries.push({ fault, atMs })
       if (tries.length > TRIES_MAX) tries.shift()
     },
-    /** Each fault that has come often enough, as it was told the last time. */
+    /** Each group of faults that has come often enough, by that which came most, as it was told the last time. */
     troubles: (nowMs: number): Trouble[] => {
       const beginMs = fromMs(nowMs)
-      const seen = tries.filter(({ atMs }) => atMs > beginMs)
-      const byName = Map.groupBy(seen, ({ fault }) => fault?.name)
-      return Array.from(byName.values()).flatMap((those) => {
-        const fault = those.at(-1)?.fault ?? null
-        const { least = 1, share = 0 } = fault ?? {}
-        if (fault === null || those.length < Math.max(least, share * seen.length)) return []
-        const since = new Date(standing.get(fault.name) ?? those[0]?.atMs ?? nowMs).toISOString()
-        const counted = `${grouped(those.length)} of the last ${grouped(seen.length)} ${fault.what}`
-        return [{ kind: fault.kind, what: share > 0 ? counted : fault.what, since, advice: fault.advice }]
+      // A clock may be set back.
+      const seen = tries.filter(({ atMs }) => atMs > beginMs && atMs <= nowMs + spanMs)
+      const isReached = seen.at(-1)?.fault?.name !== UNREACHABLE
+      const groups = Map.groupBy(
+        seen.flatMap(({ fault, atMs }) => (fault === null ? [] : [{ fault, atMs }])),
+        ({ fault }) => fault.group,
+      )
+      return Array.from(groups.values()).flatMap((those) => {
+        const [most = []] = [...Map.groupBy(those, ({ fault }) => fault.name).values()].toSorted(
+          (one, other) => other.length - one.length,
+        )
+        const fault = most.at(-1)?.fault
+        if (fault === undefined || (fault.name === UNREACHABLE && isReached)) return []
+        const { name, kind, what, advice, least = 1, share = 0 } = fault
+        if (those.length < Math.max(least, share * seen.length)) return []
+        const since = new Date(standing.get(name) ?? those[0]?.atMs ?? nowMs).toISOString()
+        const counted = `${grouped(those.length)} of the last ${grouped(seen.length)} ${what}`
+        return [{ kind, what: share > 0 ? counted : what, since, advice }]
       })
     },
   }
@@ -165,15 +204,21 @@ const knownFaults: Readonly<Record<string, readonly [what: string, advice: strin
   429: ['limits rates (429)', 'send less at a time (concurrency of the upstream), or have its limit raised'],
 }
 
+const UNREACHABLE = 'upstream_unreachable'
+
 function upstreamFault(name: string, upstream: string): Fault {
   const isRefusal = Number(name) < 500
   const why = isRefusal ? 'its answers, which clients get, say why' : 'see what its own log says'
   const [does, advice] = knownFaults[name] ?? [`answers ${name}`, why]
   const what = `requests failed: ${upstream} ${does}`
   const kind = name === '429' ? 'rate-limit' : 'upstream'
+  const about = { name, kind, what, advice: advice.replace('SETTING', settingOf(upstream)) } as const
+  // One is enough where nothing that a client sends is why.
+  if (name === UNREACHABLE || name === '401' || name === '403')
+    return { ...about, group: name, least: 1, share: 0.1 }
+  if (name === '429') return { ...about, group: name, least: 3, share: 0.1 }
   // Most refusals are of what one client has sent.
-  const share = isRefusal && !/401|403|429/.test(name) ? 0.5 : 0.1
-  return { name, kind, what, advice: advice.replace('SETTING', settingOf(upstream)), share }
+  return { ...about, group: isRefusal ? 'refusals' : 'failures', least: 3, share: isRefusal ? 0.5 : 0.1 }
 }
 
 function pressureOf(row: BegunRow, around: HeldOutline['around'] | null): Fault {
@@ -182,11 +227,21 @@ function pressureOf(row: BegunRow, around: HeldOutline['around'] | null): Fault 
   const filled = `system text (${grouped(system)} tokens) and tools (${grouped(tools)}) fill ${percent}% of its budget`
   const what = `requests of ${row.model.slice(0, MODEL_CHARS_MAX)} had to be compacted, while ${filled},`
   const advice = 'raise window.tokens, lower target in its profile, or give the agent fewer tools'
-  return { name: 'pressed', kind: 'compaction', what, advice, least: 5, share: 0.8 }
+  return { name: 'pressed', group: 'pressed', kind: 'compaction', what, advice, least: 5, share: 0.8 }
 }
 
-function guessOf(row: BegunRow): Fault {
-  const what = `the window of ${row.model.slice(0, MODEL_CHARS_MAX)} is a guess (${grouped(row.window_tokens ?? 0)} tokens)`
-  const advice = 'set window.tokens in a profile that matches it'
-  return { name: 'guessed', kind: 'window', what, advice }
+type Guess = { readonly tokens: number; readonly sinceMs: number; readonly lastMs: number }
+
+/** All guesses are one trouble: clients may name as many models as they like. */
+function guessesTold(all: readonly (readonly [model: string, guess: Guess])[]): Trouble[] {
+  if (all.length === 0) return []
+  const named = all
+    .slice(0, GUESSES_NAMED)
+    .map(([model, { tokens }]) => `${model.slice(0, MODEL_CHARS_MAX)} (${grouped(tokens)} tokens)`)
+  const more = all.length > named.length ? ` and of ${grouped(all.length - named.length)} more` : ''
+  const since = new Date(Math.min(...all.map(([, { sinceMs }]) => sinceMs))).toISOString()
+  const what = `the window of ${named.join(', ')}${more} is a guess`
+  return [{ kind: 'window', what, since, advice: 'set window.tokens in a profile that matches' }]
 }
+
+const GUESSES_NAMED = 3

@@ -94,18 +94,16 @@ describe('an upstream', () => {
     expect(at.lines()[0]).toMatch(/^(?:59|60) of the last (?:59|60) requests/)
   })
 
-  test('that limits rates has a sentence of its own, as has each of its other faults', () => {
+  test('that limits rates has a sentence of its own, and what else fails is counted together', () => {
     const at = statusAtNoon()
     at.end(20, answered(200))
     at.end(10, answered(429))
     at.end(8, answered(500))
     at.end(5, answered(200), 'broken-off')
-    // A few of many.
     at.end(2, answered(503))
-    expect(at.kinds()).toEqual(['upstream', 'upstream', 'rate-limit'])
+    expect(at.kinds()).toEqual(['upstream', 'rate-limit'])
     expect(at.lines()).toEqual([
-      '8 of the last 45 requests failed: default answers 500 since 12:00:30: see what its own log says',
-      '5 of the last 45 requests failed: default breaks off since 12:00:38: see what its own log says',
+      '15 of the last 45 requests failed: default answers 500 since 12:00:30: see what its own log says',
       '10 of the last 45 requests failed: default limits rates (429) since 12:00:20: send less at a time (concurrency of the upstream), or have its limit raised',
     ])
     at.pass(MINUTE_MS)
@@ -134,6 +132,47 @@ describe('an upstream', () => {
     at.end(3, answered(status))
     expect(at.lines()[0]).toContain(`3 of the last 3 requests failed: ${what} since `)
     expect(at.lines()[0]).toContain(advice)
+  })
+})
+
+// Three statuses at a third each stayed below the share of each, and every request failed under "All well". One request of one
+// client was enough for the opposite, and an upstream that answered again was out of reach for a minute.
+describe('how many are enough', () => {
+  test('is counted over all refusals, and over all failures', () => {
+    const at = statusAtNoon()
+    for (let round = 0; round < 9; round += 1)
+      for (const status of [400, 413, 422]) at.end(1, answered(status))
+    expect(at.lines()[0]).toMatch(/^27 of the last 27 requests failed: default answers 4\d\d/)
+    const other = statusAtNoon()
+    for (const status of [500, 502, 503]) other.end(1, answered(status))
+    other.end(17, answered(200))
+    expect(other.lines()[0]).toMatch(/^3 of the last 20 requests failed/)
+  })
+
+  test('is not one alone, but for what no client is to blame for', () => {
+    const at = statusAtNoon()
+    at.end(1, answered(400))
+    at.end(1, answered(500))
+    at.end(1, answered(200), 'broken-off')
+    expect(at.tell().well).toBe(true)
+    at.end(1, answered(401))
+    expect(at.lines()[0]).toMatch(/^1 of the last 4 requests failed: default refuses the key/)
+  })
+
+  test('ends with the first answer of what could not be reached', () => {
+    const at = statusAtNoon()
+    at.end(30, unreachable)
+    at.end(1, answered(200))
+    expect(at.tell().well).toBe(true)
+  })
+
+  test('is of each upstream, whatever models clients name meanwhile', () => {
+    const at = statusAtNoon()
+    at.end(3, { ...unreachable, upstream: 'other' })
+    at.begin(400, { model: 'made-up' })
+    for (let number = 0; number < 400; number += 1)
+      at.begin(1, { model: `m${number}`, compaction: 'trigger' }, null, 0)
+    expect(at.lines().some((line) => line.includes('other cannot be reached'))).toBe(true)
   })
 })
 
@@ -208,7 +247,7 @@ describe('a model', () => {
     expect(at.tell().well).toBe(true)
     at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
     expect(at.lines()).toEqual([
-      'the window of nobody-knows is a guess (128,000 tokens) since 12:00:01: set window.tokens in a profile that matches it',
+      'the window of nobody-knows (128,000 tokens) is a guess since 12:00:01: set window.tokens in a profile that matches',
     ])
     at.begin(1, { model: 'nobody-knows', window_source: 'config' })
     expect(at.tell().well).toBe(true)
@@ -220,7 +259,8 @@ describe('a model', () => {
       at.begin(1, { model: `${'x'.repeat(1_000)}${number}`, window_source: 'default' }, null, 1)
     for (let number = 0; number < 300; number += 1)
       at.begin(1, { model: `${number}`, window_source: 'default' }, null, 1)
-    expect(at.tell().troubles).toHaveLength(10)
+    expect(at.lines()).toHaveLength(1)
+    expect(at.lines()[0]).toMatch(/^the window of 299 .* and of 297 more is a guess/)
     expect(JSON.stringify(at.tell()).length).toBeLessThan(3_000)
   })
 })
