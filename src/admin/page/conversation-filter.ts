@@ -3,6 +3,9 @@ import { hasFailed } from '../told-words.ts'
 import { clientName, conversationName, type ConversationTree, treesOf } from './conversation-table.ts'
 import { html, type HtmlEscapedString } from './markup.ts'
 
+/** By which clients without a name are asked for. */
+export const NAMELESS = '-'
+
 /** What of the list of conversations is asked for: the query of the page's address. */
 export type ConversationQuery = Readonly<Record<string, string | undefined>>
 
@@ -23,9 +26,8 @@ export function findConversations(
   query: ConversationQuery,
   now: Date,
 ): FoundConversations {
-  const wanted = treesOf(cards).filter((tree) =>
-    [tree.root, ...tree.branches].some((card) => isWanted(card, query, now)),
-  )
+  const isWanted = wantedBy(query, now)
+  const wanted = treesOf(cards).filter((tree) => [tree.root, ...tree.branches].some((card) => isWanted(card)))
   const showsSingle = query['show'] === 'all'
   const trees = showsSingle ? wanted : wanted.filter((tree) => !isSingle(tree))
   const ordered =
@@ -73,7 +75,9 @@ export function conversationForm(
     return [...names].toSorted(inOrder).map((name) => [name, name] as const)
   }
   return html`<form class="filter" method="get" action="/" role="search" aria-label="Conversations">
-    <label>Search <input type="search" name="q" value="${query['q'] ?? ''}" maxlength="200" /></label>
+    <label
+      >Search <input type="search" name="q" value="${query['q'] ?? ''}" maxlength="${SEARCH_CHARS_MAX}"
+    /></label>
     ${select('client', 'Client', [all, ...named(({ client }) => clientName(client))])}
     ${select('model', 'Model', [all, ...named(({ model }) => model)])}
     ${select('profile', 'Profile', [all, ...named(({ profile }) => profile)])}
@@ -87,6 +91,7 @@ export function conversationForm(
       ['', 'compacted first'],
       ['latest', 'latest first'],
     ])}
+    ${query['show'] === 'all' && html`<input type="hidden" name="show" value="all" />`}
     <button type="submit">Show</button>
     ${Object.keys(query).length > 0 && html`<a href="/">all</a>`}
   </form>`
@@ -122,27 +127,24 @@ function rankOf({ root, branches }: ConversationTree): number {
   return [root, ...branches].some(({ compactions }) => compactions > 0) ? 0 : 1
 }
 
-function isWanted(card: ConversationCard, query: ConversationQuery, now: Date): boolean {
-  const { client, model, profile, action, since, q } = query
+function wantedBy(query: ConversationQuery, now: Date): (card: ConversationCard) => boolean {
+  const { client, model, profile, action, since } = query
   const sinceMs = times.find(([value]) => value === since)?.[2] ?? Infinity
-  const words = [
-    card.id,
-    conversationName(card),
-    card.label,
-    clientName(card.client),
-    card.model,
-    card.profile,
-  ]
-  const text = words.join('\n').toLowerCase()
-  return (
-    (!client || clientName(card.client) === client) &&
-    (!model || card.model === model) &&
-    (!profile || card.profile === profile) &&
-    (!action || (action === 'failed' ? hasFailed(card) : card.action === action)) &&
-    now.getTime() - Date.parse(card.last_seen) <= sinceMs &&
-    (q ?? '')
+  const words = (query['q'] ?? '').slice(0, SEARCH_CHARS_MAX).toLowerCase().split(/\s+/)
+  return function isWanted(card) {
+    const name = clientName(card.client)
+    const text = [card.id, conversationName(card), card.label, name, card.model, card.profile]
+      .join('\n')
       .toLowerCase()
-      .split(/\s+/)
-      .every((word) => text.includes(word))
-  )
+    return (
+      (!client || (name ?? NAMELESS) === client) &&
+      (!model || card.model === model) &&
+      (!profile || card.profile === profile) &&
+      (!action || (action === 'failed' ? hasFailed(card) : card.action === action)) &&
+      now.getTime() - Date.parse(card.last_seen) <= sinceMs &&
+      words.every((word) => text.includes(word))
+    )
+  }
 }
+
+const SEARCH_CHARS_MAX = 200

@@ -6,6 +6,7 @@ import {
   findConversations,
   type FoundConversations,
   listAddress,
+  NAMELESS,
 } from './conversation-filter.ts'
 import { requestState, treeTable } from './conversation-table.ts'
 import { agoElement, figure, foreignOr, html, type HtmlEscapedString, plural, table } from './markup.ts'
@@ -18,7 +19,7 @@ export function conversationList(
 ): HtmlEscapedString {
   const found = findConversations(cards, query, now)
   return html`<h2 id="conversations-title">Conversations</h2>
-    ${cards.length > 0 && conversationForm(cards, query)}
+    ${conversationForm(cards, query)}
     <section id="conversations" data-live aria-labelledby="conversations-title">
       ${found.count === 0 ? html`<p class="soft">${cards.length === 0 ? 'None on record yet.' : 'None of several requests that fits.'}</p>` : treeTable(found.trees, now)}
       ${pageLinks(found, query)}
@@ -64,7 +65,7 @@ function singleTable({ single }: FoundConversations, query: ConversationQuery, n
           'Client',
           'text',
           ([client, cards]) =>
-            html`<a href="${listAddress(query, { client: client ?? '', show: 'all', order: 'latest' })}"
+            html`<a href="${listAddress(query, { client: client ?? NAMELESS, show: 'all', order: 'latest' })}"
                 >${foreignOr(client, 'a client without a name')}</a
               >${failedWords(cards)}`,
           { role: 'name' },

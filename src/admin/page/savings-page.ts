@@ -30,7 +30,7 @@ export type SavingsPageOptions = PageSetting & {
 /** The page at `/savings`: what was left out, day by day, and by who asked for what. */
 export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
   const { savings, by, days, hasPrices, ...setting } = options
-  const rows = [...savingsBy(savings, (part) => nameOf(part, by))]
+  const rows = [...savingsBy(savings, (part) => nameOf(part, by))].slice(0, ROWS_SHOWN)
   return layout({
     ...setting,
     title: 'Savings · Foldgate',
@@ -105,9 +105,12 @@ function nameOf(part: Savings, by: SavingsKind): string | null {
 function csvCell(value: string | number | null): string {
   if (typeof value === 'number') return String(value)
   const text = value ?? ''
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const plain = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }
+
+/** Clients may name as many models as they like. */
+const ROWS_SHOWN = 500
 
 const CHART_HEIGHT = 120
 const CHART_WIDTH = 1_000
@@ -131,7 +134,7 @@ function barChart(savings: readonly Savings[], days: number, now: Date): HtmlEsc
       height="${CHART_HEIGHT}"
       preserveAspectRatio="none"
       role="img"
-      aria-label="${plural(total, 'token')} left out in ${plural(days, 'day')}; the most in one day ${figure(most)}"
+      aria-label="${figure(total)} tokens left out in ${plural(days, 'day')}; the most in one day ${figure(most)}"
     >
       ${bars.map(({ day, tokens }, place) => {
         const height = (tokens / most) * CHART_HEIGHT

@@ -28,14 +28,16 @@ export type Savings = z.output<typeof savingsSchema>
 
 /** What requests come to by day, client, model and profile: those of this process, and what others have written down. */
 export function createSavingsKeeper() {
-  const written = new Map<string, Savings>()
-  const unwritten = new Map<string, Savings>()
+  const written: Days = new Map()
+  const unwritten: Days = new Map()
+  const partsOf = (days: Days): readonly Savings[] =>
+    [...days.values()].flatMap((parts) => [...parts.values()])
 
   return {
     add: (row: UsageRow): void => take(unwritten, savingsOf(row)),
     /** What has come since this was last asked for. */
     takeUnwritten: (): readonly Savings[] => {
-      const parts = [...unwritten.values()]
+      const parts = partsOf(unwritten)
       unwritten.clear()
       for (const part of parts) take(written, part)
       return parts
@@ -47,7 +49,7 @@ export function createSavingsKeeper() {
     /** Those of the latest `days` days, today's among them, the latest first. */
     latest: (days: number, now: Date): readonly Savings[] => {
       const since = dayOf(new Date(now.getTime() - (days - 1) * DAY_MS).toISOString())
-      const all = [...written.values(), ...unwritten.values()].filter(({ day }) => day >= since)
+      const all = [...partsOf(written), ...partsOf(unwritten)].filter(({ day }) => day >= since)
       return [...savingsBy(all, keyOf).values()].toSorted((one, other) => inOrder(other.day, one.day))
     },
   }
@@ -70,8 +72,14 @@ export function savingsBy(
 
 const DAY_MS = 86_400_000
 
-/** Clients name themselves and their models: beyond so many of them the earliest days are forgotten. */
-const PARTS_MAX = 10_000
+/** Clients name themselves and their models: what comes to a day beyond so many parts is one part without names. */
+const PARTS_A_DAY_MAX = 300
+
+/** The earliest day goes first. */
+const DAYS_MAX = 367
+
+/** By day, then by what else tells them apart. */
+type Days = Map<string, Map<string, Savings>>
 
 const dayOf = (time: string): string => time.slice(0, 10)
 
@@ -97,14 +105,18 @@ function savingsOf(row: UsageRow): Savings {
   }
 }
 
-function take(parts: Map<string, Savings>, part: Savings): void {
-  const key = keyOf(part)
+function take(days: Days, part: Savings): void {
+  const parts = days.get(part.day) ?? new Map<string, Savings>()
+  days.set(part.day, parts)
+  const isRoom = parts.size < PARTS_A_DAY_MAX || parts.has(keyOf(part))
+  const kept = isRoom ? part : { ...part, client: null, model: OTHERS, profile: null }
+  const key = keyOf(kept)
   const sum = parts.get(key)
-  parts.set(key, sum === undefined ? part : joined(sum, part))
-  if (parts.size <= PARTS_MAX) return
-  const [first = ''] = [...parts.values()].map(({ day }) => day).toSorted(inOrder)
-  for (const [each, { day }] of parts) if (day === first) parts.delete(each)
+  parts.set(key, sum === undefined ? kept : joined(sum, kept))
+  if (days.size > DAYS_MAX) days.delete([...days.keys()].toSorted(inOrder)[0] ?? '')
 }
+
+const OTHERS = '(others)'
 
 function joined(one: Savings, other: Savings): Savings {
   const [left, right] = [one.saved_money, other.saved_money]

@@ -74,6 +74,16 @@ describe('the list of conversations', () => {
     expect(ids({ action: 'failed' }, cards)).toEqual(['bad'])
   })
 
+  test('finds single requests of a client without a name, and no others', () => {
+    const cards = [single('named'), single('nameless', { client: null })]
+    const link =
+      /href="([^"]*)"[^>]*>\s*a client without a name/.exec(
+        conversationList(cards, {}, now).toString(),
+      )?.[1] ?? ''
+    const asked = Object.fromEntries(new URL(link.replaceAll('&amp;', '&'), 'http://x').searchParams)
+    expect(ids(asked, cards)).toEqual(['nameless'])
+  })
+
   test('keeps what else is asked for in its links, and lets nobody write into the page', () => {
     expect(listAddress({ q: 'a&b', page: '3' }, { client: 'x' })).toBe('/?q=a%26b&client=x')
     expect(listAddress({ client: 'x' }, { client: '' })).toBe('/')

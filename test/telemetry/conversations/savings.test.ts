@@ -62,6 +62,20 @@ describe('what was saved', () => {
     expect(reader.savings(7, now)).toEqual(keeper.savings(7, now))
   })
 
+  // Ten thousand names of models in a day, and all days before were gone; one more, and that day as well.
+  test('of a day is not driven out by the names that clients give their models', () => {
+    const keeper = keeperOf('here')
+    for (let day = 1; day <= 28; day += 1)
+      keeper.addRow(usageRow({ ...compacted, time: `2026-11-${String(day).padStart(2, '0')}T10:00:00Z` }))
+    for (let number = 0; number < 2_000; number += 1)
+      keeper.addRow(usageRow({ ...compacted, model: `m${number}` }))
+    keeper.write()
+    const all = keeper.savings(30, now)
+    expect(new Set(all.map(({ day }) => day)).size).toBe(29)
+    expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBe(2_028)
+    expect(all.length).toBeLessThan(400)
+  })
+
   test('of what had no price says nothing in money', () => {
     const keeper = keeperOf('here')
     keeper.addRow(usageRow({ ...compacted, whole_prompt_cost: null }))
