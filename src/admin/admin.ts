@@ -107,7 +107,7 @@ function guardedRoutes(options: AdminOptions): Hono<AdminEnvironment> {
   app.all('*', () => {
     throw new FoldgateError(
       'unknown_path',
-      'The admin listener has nothing here: it has GET /, /metrics, /events, /conversations and /models, POST /explain, POST /conversations/ID/compact, DELETE /conversations/ID and DELETE /models/ID. Clients use the other port (--port).',
+      'The admin listener has nothing here: it has GET /, /metrics, /events, /savings, /savings.csv, /conversations and /models, POST /explain, POST /conversations/ID/compact, DELETE /conversations/ID and DELETE /models/ID. Clients use the other port (--port).',
     )
   })
   return app

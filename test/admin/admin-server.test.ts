@@ -97,6 +97,12 @@ describe('only what is listed answers', () => {
       const wanted = { ...harmless, 'content-type': 'application/json' }
       expect(headersOf(answer, wanted)).toEqual(wanted)
     }
+    // Two that it has were not listed.
+    const { text } = await at.ask('/nothing')
+    for (const path of ['/savings', '/savings.csv']) {
+      expect(text).toContain(` ${path},`)
+      expect((await at.ask(path)).status).toBe(200)
+    }
     // A URL parser would resolve them to the path of a deletion.
     for (const before of ['/x/..', '/x/%2e%2e', 'http://h']) {
       const target = `${before}/conversations/${id}`
