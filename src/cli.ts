@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { complain, say, type Command } from './commands/command.ts'
 import { help } from './commands/help.ts'
-import { type CommandName, parseArguments } from './config/flags.ts'
+import { type CommandName, commands, parseArguments } from './config/flags.ts'
 import { knownCommands } from './commands/run/find-program.ts'
 
 /** Runs the command that the arguments name. Resolves with the exit code. */
@@ -13,7 +13,10 @@ export async function run(): Promise<number> {
   const parsed = parseArguments(process.argv.slice(2), knownCommands)
   if (parsed.flags['version'] === true) return say(process, await version())
   if (parsed.flags['help'] === true) return say(process, help(parsed.command))
-  if (parsed.problems.length > 0) return complain(process, parsed.problems)
+  if (parsed.problems.length > 0) {
+    const code = complain(process, parsed.problems)
+    return commands[parsed.command].misusedCode ?? code
+  }
   const command = await loadCommand[parsed.command]()
   const { env, platform, stdout, stderr } = process
   return command({

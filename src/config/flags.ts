@@ -1,10 +1,17 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../profiles/near-miss.ts'
 import { type Problem, problemOf } from './problem.ts'
-import { defaultUpstreamUrl } from './settings-schema.ts'
+import { defaultPort, defaultUpstreamUrl } from './settings-schema.ts'
 
-/** The commands of `foldgate`, with what `--help` says of them. */
-export const commands = {
+/** A command, with what `--help` says of it. */
+type CommandFacts = {
+  readonly usage: string
+  readonly meaning: string
+  /** The exit code where the command line cannot be understood. Default: 1. */
+  readonly misusedCode?: number
+}
+
+const allCommands = {
   serve: { usage: 'foldgate [serve]', meaning: 'Run the proxy.' },
   run: {
     usage: 'foldgate run [options] -- COMMAND …',
@@ -31,16 +38,23 @@ export const commands = {
   status: {
     usage: 'foldgate status [--json]',
     meaning:
-      'Say whether all is well with a running Foldgate (exit code 0), or what is not, and what to do (1).',
+      'Say whether all is well with a running Foldgate (exit code 0), or what is not, and what to do (1); 2 if none can be asked.',
+    misusedCode: 2,
   },
   health: { usage: 'foldgate health', meaning: 'Ask a running Foldgate whether it is up; for containers.' },
   purge: {
     usage: 'foldgate purge [--conversation ID]',
     meaning: 'Delete what the store holds: everything, or the records of one conversation.',
   },
-} as const
+} as const satisfies Readonly<Record<string, CommandFacts>>
 
-export type CommandName = keyof typeof commands
+export type CommandName = keyof typeof allCommands
+
+/** The commands of `foldgate`. */
+export const commands: Readonly<Record<CommandName, CommandFacts>> = allCommands
+
+/** Those that make a Foldgate, or say what one would do. */
+const foldgates = ['serve', 'run', 'check', 'explain', 'compare'] as const satisfies readonly CommandName[]
 
 /** A flag of the command line, with its environment variable and the setting that it overrides. */
 export type Flag<Name extends string = FlagName> = {
@@ -64,29 +78,44 @@ export type Flag<Name extends string = FlagName> = {
 
 const allFlags = [
   setting('upstream', 'URL', ['upstreams', 'default', 'url'], 'Where requests go.', {
-    defaultText: `\`${defaultUpstreamUrl}\``,
+    defaultText: `\`${defaultUpstreamUrl}\`; with \`demo\` an upstream of its own`,
+    commands: [...foldgates, 'demo'],
   }),
-  setting('host', 'HOST', ['host'], 'Address to listen on; the container sets 0.0.0.0.', {
-    commands: ['serve', 'check', 'explain', 'status', 'health', 'purge'],
+  setting('host', 'HOST', ['host'], 'Address that is listened on; the container sets 0.0.0.0.', {
+    commands: ['serve', 'check', 'explain', 'health'],
   }),
-  setting('port', 'PORT', ['port'], 'Port to listen on; `run` takes a free one.', { numeric: true }),
-  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the page, with metrics and journal.'),
+  setting('port', 'PORT', ['port'], 'Port that is listened on.', {
+    numeric: true,
+    defaultText: `\`${defaultPort}\`; with \`run\` any free one`,
+    commands: [...foldgates, 'status', 'health'],
+  }),
+  setting('admin-host', 'HOST', ['admin', 'host'], 'Address of the page, with metrics and journal.', {
+    commands: [...foldgates, 'status'],
+  }),
   setting(
     'admin-port',
     'PORT',
     ['admin', 'port'],
     'Port of the page; 0: no page. `run` takes a free one where it is taken.',
-    {
-      numeric: true,
-    },
+    { numeric: true, commands: [...foldgates, 'status'] },
   ),
   setting('profiles', 'DIR', ['profiles'], 'Folder of profiles, watched for changes.', {
     defaultText: '`profiles/` beside foldgate.yaml, then the built-in ones',
+    commands: foldgates,
   }),
   setting('store', 'URL', ['store', 'url'], 'Where decisions and summaries are kept.', {
     defaultText: '`sqlite:`, a file in the state directory of your system',
+    commands: [...foldgates, 'purge'],
   }),
-  setting('log-level', 'LEVEL', ['log_level'], 'Least important lines that are logged; `run` logs if asked.'),
+  setting(
+    'log-level',
+    'LEVEL',
+    ['log_level'],
+    'Least important lines that are logged; `run` logs if asked.',
+    {
+      commands: foldgates,
+    },
+  ),
   {
     name: 'config',
     value: 'FILE',
@@ -139,7 +168,7 @@ export const flags: readonly Flag[] = allFlags
 
 /** Whether a command takes a flag. */
 export function takesFlag(command: CommandName, { name, commands: takers = allButDemo }: Flag): boolean {
-  const isOfAll = name === 'help' || name === 'version' || name === 'upstream'
+  const isOfAll = name === 'help' || name === 'version'
   return isOfAll || takers.includes(command)
 }
 
@@ -283,13 +312,4 @@ const parserOptions = Object.fromEntries(
   ]),
 )
 
-const allButDemo = [
-  'serve',
-  'run',
-  'check',
-  'explain',
-  'compare',
-  'status',
-  'health',
-  'purge',
-] as const satisfies readonly CommandName[]
+const allButDemo = [...foldgates, 'status', 'health', 'purge'] as const satisfies readonly CommandName[]

@@ -17,6 +17,9 @@ import { isOrigin, upstreamUrlFault } from './web-address.ts'
  * docs/configuration.md. Any key may be left out, no other key is accepted.
  */
 
+/** Where Foldgate listens when nothing else is set. */
+export const defaultPort = 3653
+
 /** Where requests go when nothing else is set. */
 export const defaultUpstreamUrl = 'https://api.openai.com/v1'
 
@@ -101,7 +104,7 @@ export const clientOverrides = ['bypass', 'profile', 'compact', 'conversation'] 
 
 export const settingsSchema = group({
   host: host.default('127.0.0.1').describe('Address that Foldgate listens on; the container sets 0.0.0.0.'),
-  port: port.default(3653).describe('Port that Foldgate listens on; 0: any free one.'),
+  port: port.default(defaultPort).describe('Port that Foldgate listens on; 0: any free one.'),
   profiles: orNull(
     filePath,
     'Folder of profiles, relative to foldgate.yaml; null: `profiles/` beside foldgate.yaml. Watched for changes. The built-in profiles come after these.',
@@ -338,6 +341,7 @@ export const validPart = z
     host: settingsSchema.shape.host.catch(defaults.host),
     port: settingsSchema.shape.port.catch(defaults.port),
     profiles: settingsSchema.shape.profiles.catch(null),
+    admin: settingsSchema.shape.admin.catch(defaults.admin),
   })
   .catch(defaults)
 

@@ -85,7 +85,7 @@ export type LoadedSettings =
       readonly ok: false
       readonly problems: readonly Problem[]
       /** Some settings as far as they are valid: for asking a running Foldgate, and for finding further problems. */
-      readonly valid: Pick<Settings, 'host' | 'port' | 'profiles'>
+      readonly valid: Pick<Settings, 'host' | 'port' | 'profiles' | 'admin'>
     }
 
 /**
@@ -105,7 +105,12 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   if (completed !== null && problems.length === 0) return { ok: true, settings: completed.settings }
   const valid = validPart.parse(raw)
   const profiles = resolve(directory, valid.profiles ?? 'profiles')
-  return { ok: false, problems: sortProblems(problems), valid: { ...valid, profiles } }
+  const token = completed?.settings.admin.token ?? null
+  return {
+    ok: false,
+    problems: sortProblems(problems),
+    valid: { ...valid, profiles, admin: { ...valid.admin, token } },
+  }
 }
 
 /** Whether configured headers carry a credential, as well as `api_key_env` does. */

@@ -64,7 +64,7 @@ test.each([
   ['--conversation abc', '--conversation: is no flag of "serve" — it belongs to purge'],
   [
     'demo --port 3',
-    '--port: is no flag of "demo" — it belongs to serve, run, check, explain, compare, status, health, purge',
+    '--port: is no flag of "demo" — it belongs to serve, run, check, explain, compare, status, health',
   ],
   ['run', 'run: names no program to start — write foldgate run -- claude'],
   ['run --', 'run: names no program to start — write foldgate run -- claude'],
