@@ -15,7 +15,7 @@ import { proxiesFrom } from '../upstream/pools.ts'
 import type { CommandContext } from './command.ts'
 import type { ListenAddress, Listening } from '../server/listeners.ts'
 import { addressOf, ListenError, onThisMachine } from '../server/listeners.ts'
-import { announce, answers, drains } from './run/running-foldgate.ts'
+import { announce, answers, drains, type RunningFoldgate } from './run/running-foldgate.ts'
 import { addressesOf, type Destinations } from './run/vendors.ts'
 
 export type OpenOptions = {
@@ -89,22 +89,28 @@ export async function openFoldgate(context: CommandContext, options: OpenOptions
   }
 }
 
-/** Listens, once a Foldgate that is shutting down has given the port up. Rejects also when `signal` ends the wait. */
+/**
+ * Listens, once a Foldgate that is shutting down has given the port up: it is waited for as long as such an end may take by
+ * the settings, which are mostly the same. Rejects also when `signal` ends the wait.
+ */
 export async function listenWhenFree(
   app: Pick<App, 'listen'>,
-  address: ListenAddress,
+  settings: ListenAddress & Pick<Settings, 'drain'>,
   log: Log,
   signal: AbortSignal,
 ): Promise<Listening> {
-  const origin = addressOf(onThisMachine(address))
+  const origin = addressOf(onThisMachine(settings))
+  const { delay_s: delay, timeout_s: timeout } = settings.drain
+  const enough = AbortSignal.timeout((delay + timeout) * 1_000 + HELD_MS)
   for (let isWaiting = false; ;) {
     try {
       return await app.listen()
     } catch (error) {
-      const isHeld = error instanceof ListenError && error.isTaken && (await drains(origin))
+      const mayWait = error instanceof ListenError && error.isTaken && !enough.aborted
+      const isHeld = mayWait && (await drains(origin))
       // It may have ended just before it was asked: then the port is tried once more.
       if (!isHeld && !isWaiting) throw error
-      if (!isWaiting) log.info(`port ${address.port} is held by a Foldgate that is shutting down: waiting`)
+      if (!isWaiting) log.warn(`port ${settings.port} is held by a Foldgate that is shutting down: waiting`)
       isWaiting = isHeld
       if (isHeld) await sleep(HELD_MS, null, { signal })
     }
@@ -116,7 +122,7 @@ export async function sayItRuns(
   context: CommandContext,
   { storeName, app: { identity } }: OpenedFoldgate,
   { host, port, admin }: Listening,
-  { upstreams, behind }: Destinations,
+  { upstreams, behind, serves }: Destinations & Pick<RunningFoldgate, 'serves'>,
 ): Promise<(() => Promise<void>) | null> {
   if (storeName === 'memory:') return null
   const running = {
@@ -125,6 +131,7 @@ export async function sayItRuns(
     admin: admin === null ? null : `${addressOf(onThisMachine(admin))}/`,
     addresses: Object.fromEntries(addressesOf(upstreams)),
     behind,
+    serves,
   }
   return announce(running, context.pid, context)
 }

@@ -76,7 +76,11 @@ export async function serve(context: CommandContext): Promise<number> {
       })
     }
     const { upstreams } = settings
-    withdraw = await sayItRuns(context, opened, listening, { upstreams, behind: behindOf(upstreams) })
+    withdraw = await sayItRuns(context, opened, listening, {
+      upstreams,
+      behind: behindOf(upstreams),
+      serves: true,
+    })
     const unkept = settings.archive.dir === null ? null : await archiveTrouble(settings.archive.dir)
     if (unkept !== null) log.warn(unkept)
   } catch (error) {

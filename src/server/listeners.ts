@@ -110,14 +110,18 @@ export function listen(
   flags: AddressFlags,
 ): Promise<ListenAddress> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) =>
+    const fail = (error: NodeJS.ErrnoException) => {
+      // Else each try that fails would leave one behind.
+      server.off('listening', succeed)
       reject(new ListenError(explain(error, { host, port }, flags), error))
-    server.once('error', fail)
-    server.listen({ host, port }, () => {
+    }
+    const succeed = () => {
       server.off('error', fail)
       const address = server.address()
       resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
-    })
+    }
+    server.once('error', fail)
+    server.listen({ host, port }, succeed)
   })
 }
 

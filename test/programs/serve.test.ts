@@ -1,12 +1,14 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { ownSign } from '../../src/server/own-sign.ts'
 import { adminPlace } from '../admin/ask-admin.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { eventually } from '../support/eventually.ts'
 import { completion, fakeUpstream, type Script } from '../support/fake-upstream.ts'
-import { listen } from '../support/free-port.ts'
+import { closeAll, listen } from '../support/free-port.ts'
 import { postChat } from '../support/post-chat.ts'
 import { output, runProgram, serve } from './program.ts'
 
@@ -157,6 +159,18 @@ describe('a Foldgate that serves', () => {
     at.release()
     expect(await at.answer.text()).toBe(at.whole)
     expect(await at.foldgate.ended).toBe(0)
+  })
+
+  // It waited without an end, and at this level without a word.
+  test('one that never gives its port up is not waited for longer than an end may take', async () => {
+    const held = createHttpServer((_incoming, outgoing) => outgoing.writeHead(503, ownSign).end())
+    const port = String(await listen(held))
+    onTestFinished(() => closeAll(held))
+    const cwd = await temporaryFolder({ 'foldgate.yaml': drain(0, 1) })
+    const refused = await output(['--port', port, '--log-level', 'warn'], { cwd })
+    expect(refused.code).toBe(1)
+    expect(refused.stdout).toContain(`port ${port} is held by a Foldgate that is shutting down: waiting`)
+    expect(refused.stderr).toMatch(new RegExp(`^Port ${port} on .* is taken`))
   })
 
   test('a taken port names the flag that sets it', async () => {

@@ -382,10 +382,14 @@ test('listening a taken port names the flag', async () => {
   await using other = await startProxy(proxy.upstream.url)
   other.server.close()
   const place = { host: '127.0.0.1', port: proxy.port }
+  const countsOf = () => ['listening', 'error'].map((event) => other.server.listenerCount(event))
+  const before = countsOf()
   const failed = listen(other.server, place, { host: '--host', port: '--port (FOLDGATE_PORT)' })
   await expect(failed).rejects.toThrow(ListenError)
   await expect(failed).rejects.toThrow(`Port ${proxy.port} on 127.0.0.1 is taken`)
   await expect(failed).rejects.toThrow('--port (FOLDGATE_PORT)')
+  // Each try left one behind: who waits for a port was warned of a leak.
+  expect(countsOf()).toEqual(before)
 })
 
 describe('the drain', () => {

@@ -24,6 +24,8 @@ const runningSchema = z.object({
     isOneServer: z.boolean(),
     chatGptPath: z.string().nullable(),
   }),
+  /** Whether it serves until it is ended: one of a `run` ends with its program. Older ones did not say it. */
+  serves: z.boolean().default(true),
 })
 
 /** A Foldgate that runs, as it says itself in a file in the user's state directory. */
@@ -55,17 +57,18 @@ export async function announce(
 }
 
 /**
- * The Foldgate of this user that was started last, at this port if one is named, and proves that it is the one; `unproved`
- * where one says that it has that port and proves nothing there. Files of processes that are gone are taken away.
+ * The Foldgate of this user that was started last, one that serves before one of a `run`, at this port if one is named, and
+ * proves that it is the one; `unproved` where one says that it has that port and proves nothing there. Files of processes that are gone are taken away.
  */
 export async function findRunning(
   place: UserPlace,
   port: number | null = null,
 ): Promise<RunningFoldgate | 'unproved' | null> {
   let isUnproved = false
-  const files = ownFiles(folderIn(place))
-  for (const { path, pid } of files.toSorted((one, other) => other.startedMs - one.startedMs)) {
-    const running = readRunning(path)
+  const files = ownFiles(folderIn(place)).map((file) => ({ ...file, running: readRunning(file.path) }))
+  const rank = ({ running }: (typeof files)[number]) => Number(running?.serves ?? false)
+  files.sort((one, other) => rank(other) - rank(one) || other.startedMs - one.startedMs)
+  for (const { path, pid, running } of files) {
     const isAsked = port === null || portOf(running?.origin) === port
     if (running !== null && isAsked && (await answers(running.origin, running.secret))) return running
     if (isGone(pid)) await rm(path, { force: true }).catch(() => {})
@@ -86,6 +89,16 @@ export async function answers(origin: string, secret: string | null = null): Pro
 /** Whether a Foldgate answers there that is shutting down, and has its port for a while yet. */
 export async function drains(origin: string): Promise<boolean> {
   return (await probe(`${origin}/readyz`, {}))?.status === httpStatusOf.draining
+}
+
+/** Whether no process has this number. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
 }
 
 // --- internal ---
@@ -147,15 +160,6 @@ function readRunning(path: string): RunningFoldgate | null {
     return runningSchema.safeParse(parseJsonText(readFileSync(path, 'utf8'))).data ?? null
   } catch {
     return null
-  }
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -46,6 +46,7 @@ const said = (origin: string, secret: string): RunningFoldgate => ({
   admin: null,
   addresses: {},
   behind,
+  serves: true,
 })
 
 /** The id of a process that is gone. */
@@ -60,6 +61,25 @@ test('one that runs is found by its own word, in a file that only its user reads
   expect(await findRunning(user)).toEqual(running)
   await withdraw()
   expect(await findRunning(user)).toBeNull()
+})
+
+// A `run` that was started last went before the Foldgate that all else uses.
+test('one that serves is found before one of a run, whichever was started last; one that does not say it serves', async () => {
+  const { user, folder } = await place()
+  const [secret, ofRun] = [randomText(), randomText()]
+  const { serves, ...older } = said(await foldgate(secret), secret)
+  expect(serves).toBe(true)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, '1.json'), JSON.stringify(older))
+  const run = { ...said(await foldgate(ofRun), ofRun), serves: false }
+  const withdraw = await announce(run, process.pid, user)
+  const [first, last] = [new Date(1_000), new Date(2_000)]
+  await utimes(join(folder, '1.json'), first, first)
+  await utimes(join(folder, `${process.pid}.json`), last, last)
+  expect(await findRunning(user)).toEqual({ ...older, serves: true })
+  await rm(join(folder, '1.json'))
+  expect(await findRunning(user)).toEqual(run)
+  await withdraw()
 })
 
 test('a program that took its port is not taken for it, whatever it says', async () => {
