@@ -5,14 +5,19 @@ import { parseJsonText } from '../json/json-value.ts'
 import { addressOf, onThisMachine } from '../server/listeners.ts'
 import { type Status, statusSchema, statusWords } from '../telemetry/status.ts'
 import { clock } from '../admin/page/markup.ts'
+import { escaped } from '../telemetry/log/log.ts'
+import type { FlagName } from '../config/flags.ts'
 import { type CommandContext, complain, say } from './command.ts'
 import { findRunning } from './run/running-foldgate.ts'
 
 /** Says whether all is well with a running Foldgate (exit code 0), or what is not (1); 2 if none can be asked. */
 export async function statusCommand(context: CommandContext): Promise<number> {
   const loaded = await loadSettings(context)
-  if (!loaded.ok) return unasked(context, loaded.problems)
-  const { admin, port } = loaded.settings
+  // The shell of who asks lacks the keys of the one that runs; what says whom to ask is to be right.
+  const places = new Set(placeFlags.map((name) => flagOrVariable(name, context.flags, context.env)?.source))
+  const wrong = loaded.ok ? [] : loaded.problems.filter(({ source }) => places.has(source))
+  if (wrong.length > 0) return unasked(context, wrong)
+  const { admin, port } = loaded.ok ? loaded.settings : loaded.valid
   const isGiven = (name: 'port' | 'admin-port') => flagOrVariable(name, context.flags, context.env) !== null
   const isNamed = isGiven('admin-port')
   const running = isNamed ? null : await findRunning(context, isGiven('port') ? port : null)
@@ -33,7 +38,12 @@ export async function statusCommand(context: CommandContext): Promise<number> {
     const told = answerSchema.safeParse(parseJsonText(await answer.text())).data
     const message = `${address} answered ${answer.status}, and no status (admin.token_env, --admin-port)`
     if (told === undefined) return unasked(context, [message])
-    say(context, context.flags.json === true ? JSON.stringify(told.status) : linesOf(told.status))
+    say(
+      context,
+      context.flags.json === true
+        ? JSON.stringify({ address, ...told.status })
+        : linesOf(address, told.status),
+    )
     return told.status.well ? 0 : 1
   } catch {
     return unasked(context, [`no Foldgate answers at ${address}: start one, or name its --admin-port`])
@@ -45,6 +55,9 @@ export async function statusCommand(context: CommandContext): Promise<number> {
 /** How long an answer is waited for, in milliseconds. */
 const ANSWER_MS = 3_000
 
+/** What names the one that is asked. */
+const placeFlags = ['config', 'port', 'admin-host', 'admin-port'] as const satisfies FlagName[]
+
 const answerSchema = z.object({ status: statusSchema })
 
 function unasked(context: CommandContext, problems: Parameters<typeof complain>[1]): number {
@@ -52,9 +65,10 @@ function unasked(context: CommandContext, problems: Parameters<typeof complain>[
   return 2
 }
 
-function linesOf(status: Status): string {
-  const lines = status.troubles.map(
-    ({ what, since, advice }) => `- ${what} since ${clock(since, new Date())} UTC: ${advice}`,
+/** Names of models in it are what clients say. */
+function linesOf(address: string, status: Status): string {
+  const lines = status.troubles.map(({ what, since, advice }) =>
+    escaped(`- ${what} since ${clock(since, new Date())} UTC: ${advice}`),
   )
-  return [statusWords(status), ...lines].join('\n')
+  return [`${address}: ${statusWords(status)}`, ...lines].join('\n')
 }

@@ -16,21 +16,23 @@ test('foldgate status finds the one that runs: 0 if all is well, 1 with each lin
   const args = ['--upstream', upstream.url, '--admin-port', String(port)]
   const foldgate = await serve(args, { cwd })
   await postChat(foldgate.url, body)
+  const address = `http://127.0.0.1:${port}/`
+  const well = `${address}: All well\n`
   // It has said where it listens before it says so to others.
-  await expect.poll(async () => (await output(['status'], { cwd })).stdout).toBe('All well\n')
-  expect(await output(['status'], { cwd })).toEqual({ code: 0, stdout: 'All well\n', stderr: '' })
+  await expect.poll(async () => (await output(['status'], { cwd })).stdout).toBe(well)
+  expect(await output(['status'], { cwd })).toEqual({ code: 0, stdout: well, stderr: '' })
 
   await upstream.close()
   expect((await postChat(foldgate.url, body)).status).toBe(502)
   const told = await output(['status', '--port', foldgate.port], { cwd })
   expect([told.code, told.stderr]).toEqual([1, ''])
   expect(told.stdout).toMatch(
-    /^1 thing is not well\n- 1 of the last 2 requests failed: default cannot be reached since [\d:]+ UTC: check that it runs and that --upstream \(FOLDGATE_UPSTREAM\) names it\n$/,
+    /^http:\/\/127\.0\.0\.1:\d+\/: 1 thing is not well\n- 1 of the last 2 requests failed: default cannot be reached since [\d:]+ UTC: check that it runs and that --upstream \(FOLDGATE_UPSTREAM\) names it\n$/,
   )
   const asJson = await output(['status', '--admin-port', String(port), '--json'], { cwd })
   expect([asJson.code, JSON.parse(asJson.stdout)]).toMatchObject([
     1,
-    { well: false, troubles: [{ kind: 'upstream', since: expect.any(String) }] },
+    { address, well: false, troubles: [{ kind: 'upstream', since: expect.any(String) }] },
   ])
 
   foldgate.child.kill('SIGKILL')
@@ -39,7 +41,13 @@ test('foldgate status finds the one that runs: 0 if all is well, 1 with each lin
   expect([gone.code, gone.stdout]).toEqual([2, ''])
   expect(gone.stderr).toContain(`no Foldgate answers at http://127.0.0.1:${port}/: start one`)
   const broken = await output(['status', '--admin-port', 'many'], { cwd })
-  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('--admin-port')])
+  expect([broken.code, broken.stderr]).toEqual([2, expect.stringMatching(/^--admin-port: /)])
+  // Its code 1 said that something is not well.
+  const misused = await output(['status', '--keep'], { cwd })
+  expect([misused.code, misused.stderr]).toEqual([
+    2,
+    expect.stringContaining('--keep: is no flag of "status"'),
+  ])
 })
 
 test('a store that cannot be opened is told, although such a Foldgate leaves no word of itself', async () => {
@@ -70,4 +78,39 @@ test('the admin token goes to the port that its user names, and what answers the
   expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('answered 200, and no status')])
   await output(['status', '--admin-port', String(port)], { cwd, env })
   expect(seen).toEqual([undefined, 'Bearer token-of-a-test'])
+})
+
+// What a client called its model reached the terminal, which does what it says; and it could not be asked without the keys.
+test('it is asked without the keys that the one that runs has, and what it says is only shown', async () => {
+  const what = 'the window of \u001b]0;owned\u0007\nm is a guess'
+  const status = {
+    well: false,
+    troubles: [{ kind: 'window', what, since: 'then\r', advice: 'set \u202eit' }],
+  }
+  const seen: (string | undefined)[] = []
+  const server = createServer((incoming, outgoing) => {
+    seen.push(incoming.headers.authorization)
+    outgoing.end(JSON.stringify({ status }))
+  })
+  onTestFinished(() => closeAll(server))
+  const port = await listen(server)
+  const settings = {
+    upstreams: { default: { api_key_env: 'KEY_OF_THE_SERVER' } },
+    admin: { port, token_env: 'ADMIN_TOKEN' },
+  }
+  const cwd = await temporaryFolder({ 'foldgate.yaml': JSON.stringify(settings) })
+  const told = await output(['status', '--admin-port', String(port)], {
+    cwd,
+    env: { ADMIN_TOKEN: 'its-token' },
+  })
+  expect(told).toEqual({
+    code: 1,
+    stdout:
+      `http://127.0.0.1:${port}/: 1 thing is not well\n` +
+      '- the window of \\u001b]0;owned\\u0007\\u000am is a guess since then\\u000d UTC: set \\u202eit\n',
+    stderr: '',
+  })
+  expect(seen).toEqual(['Bearer its-token'])
+  const unnamed = await output(['status'], { cwd })
+  expect(unnamed.stdout).toContain(`http://127.0.0.1:${port}/: 1 thing`)
 })
