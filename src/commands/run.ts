@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
@@ -12,9 +12,16 @@ import {
   type Listening,
   onThisMachine,
 } from '../server/listeners.ts'
-import { randomText } from '../server/own-sign.ts'
 import { closingLines, readFigures } from './run/closing-lines.ts'
-import { type Additions, LaunchError, type LaunchPlace, printed, type Way } from './run/known-program.ts'
+import {
+  type Additions,
+  LaunchError,
+  type LaunchPlace,
+  printed,
+  type Way,
+  withoutKey,
+} from './run/known-program.ts'
+import { ownFolder, removeFolder, removeLeftFolders } from './run/own-folder.ts'
 import { answers, findRunning, type RunningFoldgate } from './run/running-foldgate.ts'
 import { addressesOf, type Behind, type Destinations, destinationsOf } from './run/vendors.ts'
 import { createLog, type Log } from '../telemetry/log/log.ts'
@@ -27,8 +34,7 @@ import { type CommandContext, complain, flagText, say } from './command.ts'
 import { lookUpWindow } from './window.ts'
 import { listenTrouble, type OpenedFoldgate, openFoldgate, sayItRuns } from './open-foldgate.ts'
 import type { FlagName } from '../config/flags.ts'
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import type { Environment } from '../config/api-keys.ts'
 import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
@@ -49,12 +55,17 @@ export async function runCommand(context: CommandContext): Promise<number> {
   if ('message' in destinations) return complain(context, [destinations])
   tellMissingModel(context, destinations.behind)
   const settingsInForce = settingsOfRun(own, settings, destinations)
-  const windowTokens = await windowOf(own, settingsInForce, files.profiles)
+  const asksWindow = findProgram(context.program).program.asksWindow === true
+  const windowFound = asksWindow ? windowOf(own, settingsInForce, files.profiles) : Promise.resolve(null)
   try {
     if (context.flags.print === true) {
       const port = flagText(context.flags, 'port') ?? 'PORT'
-      const ahead = { ...destinations.behind, windowTokens, origin: `http://${LOOPBACK}:${port}` }
-      return say(context, printed(await additionsFor(context, ahead), context.env['OPENAI_API_KEY']))
+      const ahead = {
+        ...destinations.behind,
+        windowTokens: await windowFound,
+        origin: `http://${LOOPBACK}:${port}`,
+      }
+      return say(context, await shown(context, ahead))
     }
     const log = openLog(own, settings)
     const looked = lookAtUpstreams(own, settings, destinations)
@@ -66,7 +77,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
       write: (line) => log.info(line),
       anyAdminPort: flagOrVariable('admin-port', context.flags, context.env) === null,
     })
-    return await runWith(own, opened, { ...destinations, windowTokens }, looked)
+    return await runWith(own, opened, { ...destinations, windowFound }, looked)
   } catch (error) {
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
     if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
@@ -151,7 +162,7 @@ function openLog(context: CommandContext, { log_level: level }: Settings): Log {
 async function runWith(
   context: CommandContext,
   opened: OpenedFoldgate,
-  { windowTokens, ...destinations }: Destinations & Pick<Way, 'windowTokens'>,
+  { windowFound, ...destinations }: Destinations & { readonly windowFound: Promise<number | null> },
   looked: Promise<readonly string[]>,
 ): Promise<number> {
   const { app, stopWatching, storeName } = opened
@@ -170,8 +181,9 @@ async function runWith(
   let withdraw: (() => Promise<void>) | null = null
   try {
     refuseLoop(listening, destinations)
+    const windowTokens = await windowFound
     const additions = await additionsFor(context, { ...destinations.behind, windowTokens, origin })
-    withdraw = await sayItRuns(context, opened, listening, destinations)
+    withdraw = await sayItRuns(context, opened, listening, { ...destinations, serves: false })
     if (listening.adminTrouble !== null)
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
@@ -255,11 +267,12 @@ async function runAttached(context: CommandContext): Promise<number> {
     const advice = `start one (${context.startedAs.replace(/ --$/, '')}), name the port of another with --port, or leave --attach out`
     return complain(context, [problemOf('--attach', message, advice)])
   }
-  const token = loaded.ok ? (loaded.settings.admin.token?.reveal() ?? null) : null
+  const token = settings.admin.token?.reveal() ?? null
   tellMissingModel(context, running.behind)
   try {
-    const additions = await additionsFor(context, { ...running.behind, ...running, windowTokens: null })
-    if (context.flags.print === true) return say(context, printed(additions, context.env['OPENAI_API_KEY']))
+    const ahead = { ...running.behind, ...running, windowTokens: null }
+    if (context.flags.print === true) return say(context, await shown(context, ahead))
+    const additions = await additionsFor(context, ahead)
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
     const before = await metricsOf(running, token)
     const end = await startWith(context, additions)
@@ -284,7 +297,7 @@ const ownFlags = [
   'log-level',
 ] as const satisfies FlagName[]
 
-type Found = Omit<RunningFoldgate, 'secret'>
+type Found = Omit<RunningFoldgate, 'secret' | 'serves'>
 
 /** One that could not say that it runs, or runs as another user. What is behind it nobody has told. */
 async function atPort(address: ListenAddress): Promise<Found | null> {
@@ -342,6 +355,11 @@ function additionsFor(context: CommandContext, ahead: Omit<Way, 'model'>): Promi
   return findProgram(context.program).program.additions(way, placeOf(context))
 }
 
+/** The same as it is printed: as it would be with another key, since nothing that is made of one tells where it stands in it. */
+async function shown(context: CommandContext, ahead: Omit<Way, 'model'>): Promise<string> {
+  return printed(await additionsFor({ ...context, env: withoutKey(context.env) }, ahead))
+}
+
 /** The environment as the command sees it: some set variables of their own over it. */
 async function environmentOf(context: CommandContext): Promise<Environment> {
   const own = await findProgram(context.program).program.ownVariables?.(placeOf(context))
@@ -369,6 +387,7 @@ async function startWith(context: CommandContext, additions: Additions): Promise
   const at = findProgram(program).ownArgumentsAt
   const command = [...program.slice(0, at), ...(additions.args ?? []), ...program.slice(at)]
   const files = Object.entries(additions.files ?? {})
+  if (files.length > 0) await removeLeftFolders()
   try {
     for (const [path, text] of files) {
       makeFolder(dirname(path))
@@ -378,7 +397,10 @@ async function startWith(context: CommandContext, additions: Additions): Promise
     if (end.kind === 'not-started') complain(context, [end.message])
     return end
   } finally {
-    for (const [path] of files) await rm(dirname(path), { recursive: true, force: true })
+    for (const [path] of files) {
+      const trouble = await removeFolder(dirname(path))
+      if (trouble !== null) context.stderr.write(`foldgate: ${trouble}\n`)
+    }
   }
 }
 
@@ -391,7 +413,7 @@ function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTermina
 const INTERRUPTED = 130
 
 function placeOf({ program, env, cwd, pid, flags }: CommandContext): LaunchPlace {
-  const folder = flags.print === true ? 'FOLDER' : join(tmpdir(), `foldgate-run-${pid}-${randomText()}`)
+  const folder = flags.print === true ? 'FOLDER' : ownFolder(pid)
   return { env, cwd, folder, args: program.slice(findProgram(program).ownArgumentsAt), readText }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -172,6 +172,65 @@ console.log((statSync(path).mode & 0o777).toString(8), JSON.parse(readFileSync(p
   expect([ran.code, ran.stdout]).toEqual([0, '600 openai-compatible\n'])
   expect(await readdir(folder)).toEqual(['cline.mjs'])
 })
+
+// With the key in it, until the machine was started anew.
+test('what a killed run has left is deleted by the next; no link, no other’s, and none of a run that goes on', async () => {
+  const started = await user()
+  const folder = join(started.cwd, 'own')
+  const command = [process.execPath, join(folder, 'cline.mjs')]
+  await mkdir(folder)
+  await writeFile(
+    join(folder, 'cline.mjs'),
+    `setTimeout(() => {}, process.argv.at(-1)); console.log('ready', process.pid)`,
+  )
+  const env = { ...started.env, TMPDIR: folder }
+  const args = ['run', '--upstream', 'http://127.0.0.1:9/v1', '--model', 'm', '--', ...command]
+  const killed = runProgram([...args, '60000'], { ...started, env })
+  const [, child = ''] = await killed.said(/ready (\d+)/)
+  killed.child.kill('SIGKILL')
+  process.kill(Number(child), 'SIGKILL')
+  await killed.ended
+  const left = (await readdir(folder)).find((name) => name.startsWith('foldgate-run-')) ?? ''
+  expect(await readdir(join(folder, left))).toEqual(['providers.json'])
+  const goesOn = `foldgate-run-${process.pid}-x`
+  const elsewhere = join(started.cwd, 'elsewhere')
+  for (const path of [elsewhere, join(folder, goesOn)]) {
+    await mkdir(path)
+    await writeFile(join(path, 'mine'), '')
+  }
+  const link = `${left}-link`
+  await symlink(elsewhere, join(folder, link))
+  expect((await run([...args.slice(1), '0'], { ...started, env })).code).toBe(0)
+  expect((await readdir(folder)).sort()).toEqual(['cline.mjs', goesOn, link].sort())
+  expect(await readdir(elsewhere)).toEqual(['mine'])
+})
+
+// It was told as a fault of Foldgate's own, and the program's exit code was lost.
+test.skipIf(process.getuid?.() === 0)(
+  'a folder that cannot be deleted is named, and the program’s exit code stays',
+  async () => {
+    const started = await user()
+    const folder = join(started.cwd, 'own')
+    await mkdir(folder)
+    const closes = `import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
+chmodSync(dirname(process.env.CLINE_PROVIDER_SETTINGS_PATH), 0o500)
+process.exit(7)`
+    await writeFile(join(folder, 'cline.mjs'), closes)
+    const command = ['--', process.execPath, join(folder, 'cline.mjs')]
+    const env = { ...started.env, TMPDIR: folder }
+    const ran = await run(['--upstream', 'http://127.0.0.1:9/v1', '--model', 'm', ...command], {
+      ...started,
+      env,
+    })
+    for (const name of await readdir(folder)) await chmod(join(folder, name), 0o700)
+    expect(ran.code).toBe(7)
+    expect(ran.stderr).not.toContain('    at ')
+    expect(ran.stderr).toMatch(
+      /^foldgate: \S+foldgate-run-\S+, which may hold your key, could not be deleted \(E\w+\): delete it$/m,
+    )
+  },
+)
 
 test('its standard input is the program’s, and --keep goes on until it is ended', async () => {
   await using upstream = await fakeUpstream(completion('fine'))

@@ -62,6 +62,8 @@ export type KnownProgram = ProgramNames & {
   readonly ownVariables?: (place: LaunchPlace) => Promise<Environment>
   /** Whether it may ask a provider of its own, past the one server, since nobody has named a model of that. Default: no. */
   readonly lacksModel?: (way: Pick<Way, 'isOneServer' | 'model'>, place: LaunchPlace) => boolean
+  /** Whether its additions depend on the window, which takes a while to find. Default: no. */
+  readonly asksWindow?: boolean
   /** Throws a `LaunchError` where what the user has set cannot be read. */
   readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
 }
@@ -135,9 +137,9 @@ export function keyIfNone(name: string, { isOneServer }: Way, env: Environment):
 
 /**
  * What a command would be started with: a variable a line, under the reason for it where there is one, as a shell's
- * comment; then files, and the arguments, each as a shell takes it. The user's key is not shown.
+ * comment; then files, and the arguments, each as a shell takes it. They are to be those for `withoutKey`.
  */
-export function printed(additions: Additions, key = ''): string {
+export function printed(additions: Additions): string {
   const { env = {}, args = [], files = {}, shown = {}, reasons = {} } = additions
   const set = Object.entries(env).flatMap(([name, value]) => {
     const line = `${name}=${shown[name] ?? value}`
@@ -145,8 +147,12 @@ export function printed(additions: Additions, key = ''): string {
   })
   const laid = Object.entries(files).map(([path, text]) => `file ${path}: ${text.trim()}`)
   const added = args.length === 0 ? [] : [`arguments before its own: ${args.map(quoted).join(' ')}`]
-  const text = [...set, ...laid, ...added].join('\n')
-  return key === '' ? text : text.replaceAll(key, '$OPENAI_API_KEY')
+  return [...set, ...laid, ...added].join('\n')
+}
+
+/** An environment whose key may be shown: its variable's name stands for it. */
+export function withoutKey(env: Environment): Environment {
+  return isSet(env, 'OPENAI_API_KEY') ? { ...env, OPENAI_API_KEY: '$OPENAI_API_KEY' } : env
 }
 
 // --- internal ---

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { findProgram, nearestProgram } from '../../../src/commands/run/find-program.ts'
-import { LaunchError, printed, type Way } from '../../../src/commands/run/known-program.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { findProgram, knownCommands, nearestProgram } from '../../../src/commands/run/find-program.ts'
+import { LaunchError, printed, type Way, withoutKey } from '../../../src/commands/run/known-program.ts'
 import { childEnvironment } from '../../../src/commands/run/start-child.ts'
 
 const vendors: Way = {
@@ -156,15 +157,39 @@ test('what cannot be led is not started, and told why', async () => {
       'write foldgate run --upstream URL --model NAME',
     )
   await expect(told('gemini', { way: local })).rejects.toThrow("Gemini's own API")
-  const env = { OPENAI_API_KEY: 'sk-planted' }
-  const way = { ...vendors, model: 'gpt-5' }
-  for (const name of ['copilot', 'cline', 'droid']) {
-    const place = { ...nothing, env }
-    const text = printed(await findProgram([name]).program.additions(way, place), env.OPENAI_API_KEY)
-    expect(text).toContain('$OPENAI_API_KEY')
-    expect(text).not.toContain('planted')
-  }
 })
+
+// It was looked for in what was printed: a line's end behind it, or a quote in it, and it was shown; the key "m" was found in
+// every other word.
+test.each(['sk-planted', 'sk-planted\r', 'sk-"planted', 'm', '  '])(
+  'the key %j is not printed, and nothing else is changed',
+  async (key) => {
+    const way = { ...local, model: 'gpt-5' }
+    const printedWith = async (name: string, OPENAI_API_KEY: string): Promise<string> => {
+      const place = { ...nothing, env: withoutKey({ OPENAI_API_KEY }) }
+      return printed(await findProgram([name]).program.additions(way, place))
+    }
+    for (const name of ['copilot', 'cline', 'droid', 'pi']) {
+      const text = await printedWith(name, key)
+      expect(text).not.toContain('planted')
+      expect(text.includes('$OPENAI_API_KEY')).toBe(key.trim() !== '')
+      if (key.trim() !== '') expect(text).toBe(await printedWith(name, 'another'))
+    }
+  },
+)
+
+// All of them were started a second later for it, the ones that make nothing of it, too.
+test.each(knownCommands.filter((name) => name !== 'gemini'))(
+  '%s waits for the window if it is told of it, and else not',
+  async (name) => {
+    const { program } = findProgram([name])
+    const place = { env: {}, ...nothing }
+    const [small, unknown] = await Promise.all(
+      [8_000, null].map((windowTokens) => program.additions({ ...local, windowTokens }, place)),
+    )
+    expect(program.asksWindow === true).toBe(!isDeepStrictEqual(small, unknown))
+  },
+)
 
 /** What opencode is told of the model. */
 async function limitOf(way: Way): Promise<unknown> {

@@ -21,6 +21,7 @@ export const claude: KnownProgram = {
   name: 'Claude Code',
   commands: ['claude'],
   packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-linux-x64'],
+  asksWindow: true,
   ownVariables: settingsVariables,
   additions: async (way, place) => {
     if (!way.isOneServer && way.messagesPath === '') {

@@ -30,6 +30,7 @@ export const ledBySettings: readonly KnownProgram[] = [
 function likeOpencode(variable: string, known: ProgramNames): KnownProgram {
   return {
     ...known,
+    asksWindow: true,
     additions: async (way, { env }) => {
       const given = env[variable] ?? ''
       const users = given.trim() === '' ? {} : parseJsonText(given)

@@ -72,6 +72,7 @@ export const ledByVariables: readonly KnownProgram[] = [
     name: 'goose',
     commands: ['goose'],
     packages: [],
+    asksWindow: true,
     variables: (way, env) => ({
       OPENAI_HOST: way.origin,
       ANTHROPIC_HOST: messagesUrl(way),
@@ -96,6 +97,7 @@ export const ledByVariables: readonly KnownProgram[] = [
     name: 'GitHub Copilot CLI',
     commands: ['copilot'],
     packages: ['@github/copilot', '@github/copilot-linux-x64'],
+    asksWindow: true,
     variables: (way, env) => {
       const { model, key } = servedModel('GitHub Copilot CLI', way, env)
       return {
@@ -126,6 +128,7 @@ export const ledByFiles: readonly KnownProgram[] = [
     name: 'pi',
     commands: ['pi'],
     packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
+    asksWindow: true,
     additions: async (way, { env, folder }) => {
       const path = join(folder, 'foldgate.mjs')
       const baseUrl = openAiUrl(way)
@@ -149,6 +152,7 @@ export const ledByFiles: readonly KnownProgram[] = [
     name: 'droid',
     commands: ['droid'],
     packages: ['droid', '@factory/cli', '@factory/cli-linux-x64'],
+    asksWindow: true,
     additions: async (way, { env, folder }) => {
       const { model, key: apiKey } = servedModel('droid', way, env)
       const path = join(folder, 'settings.json')
@@ -191,11 +195,12 @@ const plainModel = {
   contextWindow: ENDLESS_TOKENS,
 }
 
-type Led = ProgramNames & {
-  readonly variables: (way: Way, env: Environment) => Readonly<Record<string, string>>
-  /** Default: none. */
-  readonly args?: (way: Way, place: LaunchPlace) => readonly string[]
-}
+type Led = ProgramNames &
+  Pick<KnownProgram, 'asksWindow'> & {
+    readonly variables: (way: Way, env: Environment) => Readonly<Record<string, string>>
+    /** Default: none. */
+    readonly args?: (way: Way, place: LaunchPlace) => readonly string[]
+  }
 
 function byVariables({ variables: variablesFor, args = () => [], ...known }: Led): KnownProgram {
   return {
