@@ -213,9 +213,10 @@ function upstreamFault(name: string, upstream: string): Fault {
   const what = `requests failed: ${upstream} ${does}`
   const kind = name === '429' ? 'rate-limit' : 'upstream'
   const about = { name, kind, what, advice: advice.replace('SETTING', settingOf(upstream)) } as const
-  // One is enough where nothing that a client sends is why.
-  if (name === UNREACHABLE || name === '401' || name === '403')
-    return { ...about, group: name, least: 1, share: 0.1 }
+  // One is enough where nothing that a client sends is why; of an upstream that is away, the latest.
+  const isAway = name === UNREACHABLE
+  if (isAway || name === '401' || name === '403')
+    return { ...about, group: name, least: 1, share: isAway ? 1 / TRIES_MAX : 0.1 }
   if (name === '429') return { ...about, group: name, least: 3, share: 0.1 }
   // Most refusals are of what one client has sent.
   return { ...about, group: isRefusal ? 'refusals' : 'failures', least: 3, share: isRefusal ? 0.5 : 0.1 }

@@ -159,8 +159,11 @@ describe('how many are enough', () => {
     expect(at.lines()[0]).toMatch(/^1 of the last 4 requests failed: default refuses the key/)
   })
 
-  test('ends with the first answer of what could not be reached', () => {
+  test('of what cannot be reached is one after many answers, and it ends with the next', () => {
     const at = statusAtNoon()
+    at.end(50, answered(200))
+    at.end(1, unreachable)
+    expect(at.lines()[0]).toMatch(/^1 of the last 51 requests failed: default cannot be reached/)
     at.end(30, unreachable)
     at.end(1, answered(200))
     expect(at.tell().well).toBe(true)
