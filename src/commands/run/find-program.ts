@@ -1,6 +1,6 @@
 import { nearest } from '../../profiles/near-miss.ts'
 import type { KnownProgram } from './known-program.ts'
-import { anyProgram, ledByFiles, ledByVariables } from './programs/other-programs.ts'
+import { anyProgram, ledByFiles, ledByVariables } from './programs/by-variables-or-files.ts'
 import { claude } from './programs/claude.ts'
 import { codex } from './programs/codex.ts'
 import { ledBySettings } from './programs/opencode.ts'
