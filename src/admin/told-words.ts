@@ -247,6 +247,7 @@ function sourceWords({ source, taughtBy, isLoaded }: SourcedWindow): string | un
 
 const sources: Readonly<Record<string, string>> = {
   config: 'your setting',
+  request: 'what the request asks for',
   learnt: 'learnt from answers',
   server: 'what the server states',
   table: 'from the built-in table',

@@ -94,6 +94,7 @@ export function profileLine(profile: Profile): string {
 
 const sourceMeanings: Readonly<Record<WindowFound['source'], string>> = {
   config: ' (window.tokens of the profile)',
+  request: ' (the request asks for it)',
   learnt: ' (an overflow answer of the upstream)',
   server: ' (the upstream says so)',
   table: ' (the built-in table)',

@@ -314,6 +314,13 @@ export const settingsSchema = group({
         'In which streamed requests Foldgate asks for usage when the client did not; the extra chunk is hidden from the client. rewritten: those that it rewrites anyway.',
       ),
   }),
+  ollama: section("Ollama's own API.", {
+    ask_for_errors: onOff
+      .default(true)
+      .describe(
+        'Whether requests that were rewritten, or may not fit, ask the server to refuse what it would cut without a word (truncate: false, shift: false), unless the client says what it wants. A server that does not know these fields ignores them.',
+      ),
+  }),
   prices: z
     .record(
       glob,

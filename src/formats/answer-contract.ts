@@ -7,6 +7,8 @@ import type { ServerEvent } from './event-reader.ts'
 
 /** Reads what a server answers. */
 export type Answers = {
+  /** The media type of its streams: server-sent events, or a value of JSON on each line. */
+  readonly streamType: StreamType
   readonly limits: AnswerLimits
   /** What matters of a plain answer's parsed body; null if it is neither an object nor a list. */
   readonly read: (body: unknown) => AnswerFacts | null
@@ -21,6 +23,8 @@ export type Answers = {
   /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
   readonly usageHider: (() => UsageHider) | null
 }
+
+export type StreamType = 'text/event-stream' | 'application/x-ndjson'
 
 /**
  * `stale`: some were made on another prefix than the one that they stand behind; `missing`: those of the newest reply are not

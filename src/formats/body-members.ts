@@ -87,6 +87,8 @@ export function* readBody(
       wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
       showsUsage: true,
       usageRequest: null,
+      windowTokens: null,
+      errorsRequest: null,
       ...shape.facts(source, found, outputLimit),
     },
   }

@@ -120,6 +120,10 @@ export type BodyFacts = {
   readonly usageRequest: BodyEdit | null
   /** What makes the request one for a plain answer; null if it is one. */
   readonly withoutStreaming: readonly BodyEdit[] | null
+  /** The window that the request has its server give the model; null if it does not say. */
+  readonly windowTokens: number | null
+  /** What makes a server refuse a prompt that it would cut without a word; null if it is not to be asked. */
+  readonly errorsRequest: BodyEdit | null
 }
 
 /** A text in the place of some bytes of a body. */
@@ -283,6 +287,8 @@ export type SummaryCalls = {
   readonly headers: Readonly<Record<string, string>>
   /** The fields under which the limit of the output may stand, the one first that more servers take. */
   readonly limitFields: readonly [string, ...string[]]
+  /** The value of such a field, if it is not the number; `windowTokens`: the window that the client's request asks for. */
+  readonly limit?: (tokens: number, windowTokens: number | null) => JsonObject
   /** Whether a server demands such a limit. */
   readonly mustLimit: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */

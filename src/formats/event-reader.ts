@@ -1,3 +1,4 @@
+import type { StreamType } from './answer-contract.ts'
 import { createTextPieces } from './text-pieces.ts'
 
 /** One server-sent event, or one line of a stream that is none. */
@@ -11,10 +12,10 @@ export type ServerEvent = {
 }
 
 /**
- * Reads server-sent events with any line ending (WHATWG HTML, 9.2.6). Only new text is searched for line ends. Events of more
- * characters than this are left out.
+ * Reads server-sent events with any line ending (WHATWG HTML, 9.2.6), or lines of which each is the data of one. Only new text is
+ * searched for line ends. Events of more characters than this are left out.
  */
-export function createEventReader({ eventCharactersMax }: { readonly eventCharactersMax: number }) {
+export function createEventReader({ eventCharactersMax, streamType }: EventReaderOptions) {
   const pieces = createTextPieces()
   let lineCharacters = 0
   let eventCharacters = 0
@@ -73,7 +74,10 @@ export function createEventReader({ eventCharactersMax }: { readonly eventCharac
     pieces.clear()
     eventCharacters += lineCharacters
     lineCharacters = 0
-    if (!isOverlong) takeField(line)
+    if (streamType === 'application/x-ndjson') {
+      data.push(line)
+      dispatch(events)
+    } else if (!isOverlong) takeField(line)
   }
 
   function dispatch(events: ServerEvent[]): void {
@@ -103,6 +107,8 @@ export function createEventReader({ eventCharactersMax }: { readonly eventCharac
 }
 
 // --- internal ---
+
+type EventReaderOptions = { readonly eventCharactersMax: number; readonly streamType?: StreamType }
 
 function indexOrEnd(text: string, character: string, start: number): number {
   const index = text.indexOf(character, start)

@@ -2,10 +2,11 @@ import { errorBody, type ErrorBody } from '../errors.ts'
 import { chatCompletions } from './chat/chat.ts'
 import type { Dialect } from './contract.ts'
 import { messages } from './messages/messages.ts'
+import { ollamaChat } from './ollama/ollama.ts'
 import { responses } from './responses/responses.ts'
 
 /** The dialects that Foldgate reads: all that has to be added for one more, beside its folder. */
-export const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
+export const dialects: readonly Dialect[] = [chatCompletions, responses, messages, ollamaChat]
 
 /**
  * How Foldgate's own errors are written at a path: as the API does that has it, or what stands above it, whether such a

@@ -7,7 +7,7 @@ import { tableWindow } from './table/window-table.ts'
 export type ResolvedWindow = {
   readonly tokens: number
   readonly kind: WindowKind
-  readonly source: 'config' | 'learnt' | 'server' | 'table' | 'default'
+  readonly source: 'config' | 'request' | 'learnt' | 'server' | 'table' | 'default'
   /** The operator's figure where a refusal has shown that it is too large; null otherwise. */
   readonly overruledTokens: number | null
 }
@@ -15,6 +15,8 @@ export type ResolvedWindow = {
 export type WindowSources = {
   /** The operator's figure; null for `auto`. */
   readonly configuredTokens: number | null
+  /** The window that the request has its server give the model; null, or left out, if it does not say. */
+  readonly requestTokens?: number | null
   /** The operator's ceiling over whatever is found. */
   readonly maxTokens: number | null
   /** What refusals and cut prompts taught, under `from`; null where nothing did. */
@@ -42,13 +44,15 @@ export type ServerFigure = StatedWindow & {
 
 /**
  * The window of a model, by rank. What a refusal said of itself with numbers is a fact, and a ceiling over everything. Below
- * that: the operator's figure, what the server has loaded, what a catalogue or the built-in table says, an assumption. What is
- * only inferred counts against an assumption or a catalogue alone, and never below a prompt that was answered.
+ * that: the operator's figure, what the request has its model loaded with, what the server has loaded, what a catalogue or the
+ * built-in table says, an assumption. What is only inferred counts neither against the operator's nor against what is loaded, and
+ * never below a prompt that was answered.
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
   const { learnt, reserve, server, configuredTokens, maxTokens, answeredTokens } = sources
-  const believed = believedWindow(sources)
-  const isSure = configuredTokens !== null || server?.isLoaded === true
+  const requestTokens = sources.requestTokens ?? null
+  const believed = underRequest(believedWindow(sources), requestTokens)
+  const isSure = configuredTokens !== null || (server?.isLoaded === true && requestTokens === null)
   let window = believed
   if (learnt?.from === 'refusal' && !isOutdated(learnt, sources)) {
     if (!isSure || budgetOf(learnt.value, reserve) < budgetOf(believed, reserve))
@@ -62,6 +66,13 @@ export function resolveWindow(sources: WindowSources): ResolvedWindow {
       window = { ...believed, tokens: inferredTokens, kind, source: 'learnt' }
   }
   return maxTokens === null || window.tokens <= maxTokens ? window : { ...window, tokens: maxTokens }
+}
+
+/** The window of a request that has its model loaded with so many tokens: that, unless the operator has set a smaller one. */
+export function underRequest(window: ResolvedWindow, requestTokens: number | null): ResolvedWindow {
+  const isOperators = window.source === 'config' && window.tokens <= (requestTokens ?? 0)
+  if (requestTokens === null || isOperators) return window
+  return { ...window, tokens: requestTokens, kind: 'total', source: 'request' }
 }
 
 // --- internal ---

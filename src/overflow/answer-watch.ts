@@ -32,7 +32,8 @@ const heldJsonCharactersMax = 4 * 1024 * 1024
  * without output is judged. One that says nothing at all is only judged when no more can come.
  */
 export function watchStream(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
-  const reader = createEventReader({ eventCharactersMax: answers.limits.undecidedCharactersMax })
+  const { streamType } = answers
+  const reader = createEventReader({ eventCharactersMax: answers.limits.undecidedCharactersMax, streamType })
   const stream = joinEvents(answers)
   let decision = undecided
   let characters = 0

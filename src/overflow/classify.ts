@@ -37,7 +37,7 @@ export function classifyAnswer(
     return classifyError(facts, status, knowledge)
   }
   if (!isEventStream(contentType, body)) return classifyFacts(answers.read(parseAnswerText(body)), knowledge)
-  const reader = createEventReader({ eventCharactersMax: answers.limits.eventCharactersMax })
+  const reader = createEventReader({ ...answers.limits, streamType: answers.streamType })
   const stream = joinEvents(answers)
   for (const event of [...reader.feed(body), ...reader.end()]) stream.take(event)
   return classifyFacts(stream.facts(), knowledge)

@@ -50,7 +50,7 @@ const jsonCharactersMax = 8 * 1024 * 1024
 const eventsWithModelMax = 4
 
 function observeStream(answers: Answers): TailObserver {
-  const reader = createEventReader({ eventCharactersMax: answers.limits.eventCharactersMax })
+  const reader = createEventReader({ ...answers.limits, streamType: answers.streamType })
   const stream = joinEvents(answers)
   let events = 0
 

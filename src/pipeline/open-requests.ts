@@ -73,6 +73,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     records,
     requestedCompactions,
     usageInStreams: settings.usage.in_streams,
+    asksForErrors: settings.ollama.ask_for_errors,
     measure: createMeasure({
       counts: knowledge.counts,
       wantsCount: knowledge.learning.wantsCount,

@@ -52,7 +52,10 @@ export async function readRequest(
   if (rights !== null)
     refuseOtherModels(rights, { ...chat, dialect, deployment }, profileOf, options.profile !== null)
   const upstreamName = exchange.upstreamName ?? profile.upstream
-  const to = destinationOf({ exchange, profile, upstreamName, model, deployment, isNamedInFull }, upstreams)
+  const to = destinationOf(
+    { exchange, profile, upstreamName, model, deployment, isNamedInFull, chat },
+    upstreams,
+  )
   const { isAnthropic } = upstreams.addressOf(upstreamName)
   let received = chat
   if (anyHasBoundThoughts(chat.messages)) {
@@ -78,13 +81,16 @@ export async function readRequest(
 
 /** Where a request goes under the name of a model, and what is known there by that name. */
 export function destinationOf(
-  { exchange, profile, upstreamName, model, deployment, isNamedInFull }: Destination,
+  { exchange, profile, upstreamName, model, deployment, isNamedInFull, chat }: Destination,
   upstreams: RequestParts['upstreams'],
 ): Pick<ReadRequest, 'model' | 'deployment' | 'upstreamName' | 'modelKey' | 'question' | 'place'> {
   const { scope, credential } = exchange.scope
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
   const { display } = upstreams.addressOf(upstreamName)
-  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, knownAs, display)
+  const { windowTokens } = chat.body
+  // With another window it is loaded anew, and what was learnt of the one does not hold for the other.
+  const loadedAs = windowTokens === null ? knownAs : `${knownAs}[${windowTokens}]`
+  const modelKey = modelKeyOf(upstreamName ?? 'default', credential, loadedAs, display)
   return {
     model,
     deployment,
@@ -118,7 +124,10 @@ export function isObservedSubscription(
 
 // --- internal ---
 
-type Destination = Pick<ReadRequest, 'exchange' | 'profile' | 'upstreamName' | 'model' | 'deployment'> & {
+type Destination = Pick<
+  ReadRequest,
+  'exchange' | 'profile' | 'upstreamName' | 'model' | 'deployment' | 'chat'
+> & {
   /** Whether that is the model's whole name: by a shortened one no server is asked. */
   readonly isNamedInFull: boolean
 }

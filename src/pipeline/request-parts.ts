@@ -40,6 +40,8 @@ export type RequestParts = ModelKnowledge & {
   readonly prefixCause: ReturnType<typeof createPrefixCauses>
   /** When the usage of a streamed answer is asked for; `rewritten`: if the body differs from the client's anyway. */
   readonly usageInStreams: 'rewritten' | 'never' | 'always'
+  /** Whether servers that cut prompts without a word are asked to refuse them (`ollama.ask_for_errors`). */
+  readonly asksForErrors: boolean
   readonly failures: Failures
   readonly warnings: Warnings
   readonly reports: Reports

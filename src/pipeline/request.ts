@@ -316,7 +316,7 @@ export type Sending = {
   /** The latest of them at its upstream; null if none is noted. */
   flight: Flight | null
   /** Additions and forms that were refused once: they are not tried with another view of this request. */
-  readonly refused: Set<'usage' | 'recall' | 'strict' | 'original'>
+  readonly refused: Set<'usage' | 'errors' | 'recall' | 'strict' | 'original'>
   /** Whether a form of it was refused as too long: then no form is so small that an answer may not say so, too. */
   wasTooLong: boolean
   /** Whether usage was asked for and that may be why the form was refused, although the refusal did not say so. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FoldgateError } from '../errors.ts'
 import type { ClientAnswer, Delivery } from '../pipeline/client-request.ts'
+import { isStreamType } from '../upstream/answer-head.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { responseHeaders } from '../upstream/headers.ts'
 import { answerError } from './answer-error.ts'
@@ -162,7 +163,7 @@ function writeHead(
 ): readonly string[] {
   const own: Record<string, string> = { ...answerHeaders, ...headers }
   if (answer.hint !== null) own['x-foldgate-hint'] = answer.hint
-  const isStream = /^text\/event-stream/i.test(headerValue(answer.rawHeaders, 'content-type') ?? '')
+  const isStream = isStreamType(headerValue(answer.rawHeaders, 'content-type') ?? '')
   // Reverse proxies in front would collect a stream before they pass it on.
   if (isStream && headerValue(answer.rawHeaders, 'x-accel-buffering') === null)
     own['x-accel-buffering'] = 'no'

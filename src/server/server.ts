@@ -266,7 +266,5 @@ const routes: readonly (readonly [string, Route])[] = [
   ...dialects.flatMap((dialect) =>
     dialect.paths.map((path) => [`/${path}`, { kind: 'conversation', dialect }] as const),
   ),
-  ...(['/completions', '/api/chat'] as const).map(
-    (uncompacted) => [uncompacted, { kind: 'relay', uncompacted }] as const,
-  ),
+  ['/completions', { kind: 'relay', uncompacted: '/completions' }],
 ]

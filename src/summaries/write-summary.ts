@@ -262,17 +262,21 @@ const REPEATS_MAX = 4
 
 /** The fields beside the prompt: the limit of the answer, and the operator's, which may hold another limit. */
 function fieldsBeside(
-  { settings, limitField, dialect }: SummaryOrder,
+  { settings, limitField, requestWindowTokens = null, dialect: { summaries } }: SummaryOrder,
   outputTokensMax: number | null,
   rejected: ReadonlySet<string>,
 ): JsonObject {
   const { parameters, max_tokens: textTokens, reasoning_tokens: reasoningTokens } = settings
-  const isLimited = dialect.summaries.limitFields.some((name) => Object.hasOwn(parameters, name))
-  const field = [limitField, ...dialect.summaries.limitFields].find((name) => !rejected.has(name))
+  const { limitFields } = summaries
+  const isLimited = limitFields.some((name) => Object.hasOwn(parameters, name))
+  const fields = limitFields.includes(limitField) ? [limitField, ...limitFields] : limitFields
+  const field = fields.find((name) => !rejected.has(name))
   const tokens = rejected.has(REASONING_TOKENS) ? textTokens : textTokens + reasoningTokens
   const limit = Math.max(1, Math.min(tokens, outputTokensMax ?? tokens))
   return {
-    ...(isLimited || field === undefined ? {} : { [field]: limit }),
+    ...(isLimited || field === undefined
+      ? {}
+      : { [field]: summaries.limit?.(limit, requestWindowTokens) ?? limit }),
     ...Object.fromEntries(Object.entries(parameters).filter(([name]) => !rejected.has(name))),
   }
 }

@@ -9,8 +9,13 @@ export function shapeOf({ status, rawHeaders }: Pick<Answer, 'status' | 'rawHead
   const contentType = headerValue(rawHeaders, 'content-type') ?? ''
   const encoding = headerValue(rawHeaders, 'content-encoding') ?? 'identity'
   if (status !== 200 || encoding.trim().toLowerCase() !== 'identity') return null
-  if (/^\s*text\/event-stream/i.test(contentType)) return 'stream'
+  if (isStreamType(contentType)) return 'stream'
   return /json/i.test(contentType) ? 'json' : null
+}
+
+/** Whether a `content-type` is that of a stream, of events or of lines. */
+export function isStreamType(contentType: string): boolean {
+  return /^\s*(?:text\/event-stream|application\/x-ndjson)/i.test(contentType)
 }
 
 /** The `retry-after` header in milliseconds, in seconds or as a date (RFC 9110, 10.2.3); null where it says neither. */

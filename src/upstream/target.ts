@@ -91,8 +91,14 @@ export function azureDeployment(path: string): string | null {
   }
 }
 
+/** The target at which a model is asked in a dialect, at any upstream: its path at the server's root, or behind the version. */
+export function targetOf({ paths }: Pick<Dialect, 'paths'>): Target {
+  const path = `/${paths[0]}`
+  return parseTarget(isRootPath(path) ? path : `/v1${path}`)
+}
+
 /** APIs that generate from conversations which Foldgate relays as they are. */
-export type UncompactedPath = '/completions' | '/api/chat'
+export type UncompactedPath = '/completions'
 
 /** A path without its query and the slashes at its end. */
 export function barePath(path: string): string {

@@ -119,7 +119,7 @@ export function dialectContract(samples: DialectSamples): void {
 
   /** What a stream says, cut into these pieces. */
   function eventsOf(pieces: readonly string[]): readonly AnswerEvent[] {
-    const reader = createEventReader({ eventCharactersMax: 1_000_000 })
+    const reader = createEventReader({ eventCharactersMax: 1_000_000, streamType: answers.streamType })
     return [...pieces.flatMap((piece) => reader.feed(piece)), ...reader.end()].map(answers.openStream())
   }
 
@@ -282,7 +282,7 @@ export function dialectContract(samples: DialectSamples): void {
         { numRuns: propertyRuns(30) },
       )
       // What an observer leaves out says nothing that it would want to know.
-      const reader = createEventReader({ eventCharactersMax: 1_000_000 })
+      const reader = createEventReader({ eventCharactersMax: 1_000_000, streamType: answers.streamType })
       const told = [...reader.feed(whole), ...reader.end()]
       const all = told.map(answers.openStream())
       const seen = told.filter(answers.isTelling).map(answers.openStream())
@@ -350,11 +350,12 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('a call for a summary', () => {
       const [limitField] = summaries.limitFields
-      const fields = { ...summaries.asked('Be brief.', 'Sum it up.'), [limitField]: 77 }
+      const limit = summaries.limit?.(77, 4096) ?? 77
+      const fields = { ...summaries.asked('Be brief.', 'Sum it up.'), [limitField]: limit }
       const { source, messages } = readWhole(JSON.stringify(fields))
-      const { outputLimit } = facts(source)
+      const { outputLimit, isStreamed } = facts(source)
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
-      expect(outputLimit?.tokens).toBe(77)
+      expect([outputLimit?.tokens, isStreamed]).toEqual([77, false])
       expect(texts.at(-1)).toBe('Sum it up.')
       expect(runAtOnce(rules.violations(messages.map((each) => each.facts)))).toEqual([])
       expect(summaries.ownFields).toContain('model')

@@ -9,7 +9,7 @@ import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-record.ts'
 import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/tokenizer-families.ts'
-import type { ResolvedWindow } from '../../models/resolve-window.ts'
+import { type ResolvedWindow, underRequest } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
@@ -69,7 +69,8 @@ export function createExplain(parts: ExplainParts) {
     const isAnthropic = parts.isAnthropic(profile.upstream)
     const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
     const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
-    const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
+    const found = underRequest(await parts.findWindow(profile, model), chat.body.windowTokens)
+    const asked = { chat, profile, model, recall, window: found }
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)
     const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry

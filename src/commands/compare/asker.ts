@@ -15,7 +15,7 @@ import {
 } from '../../pipeline/send/outgoing-body.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/answer-head.ts'
-import { parseTarget } from '../../upstream/target.ts'
+import { targetOf } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 
 export type ModelAnswer =
@@ -97,7 +97,7 @@ async function askOnce(
   try {
     const answer = await upstreams.send({
       method: 'POST',
-      target: parseTarget(`/v1/${dialect.paths[0]}`),
+      target: targetOf(dialect),
       upstream,
       rawHeaders: [
         ...ownHeaders,

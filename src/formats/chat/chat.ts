@@ -288,6 +288,7 @@ export const chatCompletions: Dialect = {
   },
   rules: chatRules,
   answers: {
+    streamType: 'text/event-stream',
     limits: chatLimits,
     read: readAnswer,
     openStream: () => readEvent,

@@ -46,6 +46,7 @@ const messagesFields = fieldSet(
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {
+  streamType: 'text/event-stream',
   // What was left out of a prompt stands in the first event, block by block; longer ones hold media.
   limits: { eventCharactersMax: 4 * 1024 * 1024, undecidedCharactersMax: 1024 * 1024, endingBytes: 4_096 },
   read: readMessageAnswer,

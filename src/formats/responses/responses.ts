@@ -75,6 +75,7 @@ const responsesBody: BodyShape = {
 /** @internal exported for tests. Reads what a server answers to a request for a response, or for a compaction. */
 export const responsesAnswers: Answers = {
   // The last event of a stream repeats all of its output, and the first ones the instructions and the tools.
+  streamType: 'text/event-stream',
   limits: {
     eventCharactersMax: 8 * 1024 * 1024,
     undecidedCharactersMax: 4 * 1024 * 1024,

@@ -120,8 +120,10 @@ function windowNow(
   // A beta that the request asks for gives the model another window.
   const isWidened = modelKey.model !== model
   const reserve = reserveOf(request)
+  const requestTokens = request.chat.body.windowTokens
   const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+    requestTokens,
     maxTokens: profile.window.max,
     learnt,
     suggestedTokens: windows.suggestedTokens(modelKey, request.remembered.conversation),
@@ -142,6 +144,10 @@ function windowNow(
   const window = resolveWindow(sources)
   models.noteWindow(modelKey, profile.name, sources)
   if (window.overruledTokens !== null) warnings.overruled(profile.name, model, window)
+  const loadedTokens = sources.server?.isLoaded === true ? sources.server.tokens : Infinity
+  // Before its first answer what is loaded may be somebody else's.
+  if (sources.answeredTokens > 0 && loadedTokens < (requestTokens ?? 0))
+    warnings.loadedLess(model, { asked_tokens: requestTokens, loaded_tokens: loadedTokens })
   return window
 }
 

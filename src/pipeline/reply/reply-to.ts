@@ -38,7 +38,7 @@ export function joinStream(
   observer: AnswerObserver,
   { rules, further, failures }: JoinOptions,
 ): JoinedReply {
-  const { replies } = first.form.chat.dialect
+  const { replies, answers: read } = first.form.chat.dialect
   const stream = replies.join<RawEvent>(rules)
   let current: Answer = first.answer
   let isBeyondUs = false
@@ -111,7 +111,7 @@ export function joinStream(
   /** What the client gets of one answer as it flows. */
   async function* shownOf(outcome: Outcome): AsyncGenerator<Buffer, void, void> {
     const { body: flowing } = outcome.answer
-    const cutter = createEventCutter({ eventBytesMax: EVENT_BYTES_MAX })
+    const cutter = createEventCutter({ eventBytesMax: EVENT_BYTES_MAX, streamType: read.streamType })
     let timer: NodeJS.Timeout | null = null
 
     function* shown(cut: Buffer, isWhole: boolean): Generator<Buffer, void, void> {

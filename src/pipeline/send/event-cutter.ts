@@ -1,3 +1,5 @@
+import type { StreamType } from '../../formats/answer-contract.ts'
+
 /** A piece of a stream of server-sent events, byte for byte. */
 export type EventPiece = {
   /**
@@ -17,10 +19,10 @@ export type EventCutter = {
 }
 
 /**
- * Of an event that lies in one of the parts a view is given, no copy. Events of more than `eventBytesMax` bytes come in
+ * Of an event that lies in one of the parts a view is given, no copy. In a stream of lines each is an event. Events of more than `eventBytesMax` bytes come in
  * parts. Line ends are those of WHATWG HTML, 9.2.6.
  */
-export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: number }): EventCutter {
+export function createEventCutter({ eventBytesMax, streamType }: EventCutterOptions): EventCutter {
   /** The incomplete event's beginning, from earlier parts. */
   const held = createGrowingBytes()
   /** The incomplete event is too long, and what there was of it has been given. */
@@ -30,6 +32,7 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
   let isComment = false
   /** The last part ended in a carriage return; a line feed that follows belongs to it. */
   let isAfterReturn = false
+  const areLines = streamType === 'application/x-ndjson'
 
   function feed(bytes: Buffer): readonly EventPiece[] {
     const pieces: EventPiece[] = []
@@ -63,7 +66,7 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
       index = afterLineEnd(bytes, contentEnd)
       isAtLineStart = true
       isAfterReturn = index === bytes.length && bytes[index - 1] === carriageReturn
-      isAtEventStart = isBlank || (isComment && isAtEventStart)
+      isAtEventStart = areLines || isBlank || (isComment && isAtEventStart)
       // A comment before an event is no part of it: whoever keeps a connection alive with them has to be heard.
       if (!isAtEventStart) continue
       const rest = bytes.subarray(eventStart, index)
@@ -87,6 +90,8 @@ export function createEventCutter({ eventBytesMax }: { readonly eventBytesMax: n
 
   return { feed, end: held.take }
 }
+
+type EventCutterOptions = { readonly eventBytesMax: number; readonly streamType?: StreamType }
 
 /** Bytes that come in pieces, however small, and lie in one place: a list of a million pieces takes a hundred times their bytes. */
 type GrowingBytes = {

@@ -98,6 +98,7 @@ function atLargerModel(request: PreparedRequest, parts: RequestParts): PreparedR
     model,
     deployment: isDeployed ? model : null,
     isNamedInFull: true,
+    chat,
   }
   return {
     ...request,

@@ -12,6 +12,7 @@ import {
   sendAgain,
   standing,
 } from './outcome.ts'
+import { askNoErrors, withErrorsAsked } from './ask-for-errors.ts'
 import { fallBack } from './fall-back.ts'
 import { recoverFromOverflow, trySmaller, withFittingLimit } from './recover.ts'
 import { cureThoughts, restoreOnRefusal } from './refused-form.ts'
@@ -47,7 +48,7 @@ import { judge } from './judge.ts'
  * needs no usage asked for.
  */
 export function createSenders(parts: RequestParts): Senders {
-  const once = retrying(sendOnce(parts), [waitWhenCrowded], parts)
+  const once = retrying(sendOnce(parts), [waitWhenCrowded, askNoErrors], parts)
   const asking = askForUsage(once, parts)
   const offering = offerRecall(retrying(asking, [askPlainly(once)], parts), parts)
   return {
@@ -149,10 +150,11 @@ function withoutStreaming(form: Form): Form | null {
 function streamedAnswer(plain: Outcome): Outcome | null {
   const { answer, form } = plain
   const { dialect, body } = form.chat
-  const streamed = dialect.answers.asStream(parsedBody(plain))
+  const { streamType, asStream } = dialect.answers
+  const streamed = asStream(parsedBody(plain))
   if (streamed === null) return null
   const rawHeaders = withoutLength(answer.rawHeaders).map((text, at, headers) =>
-    at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-type' ? EVENT_STREAM : text,
+    at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-type' ? `${streamType}; charset=utf-8` : text,
   )
   return {
     ...plain,
@@ -162,8 +164,6 @@ function streamedAnswer(plain: Outcome): Outcome | null {
     asksUsage: streamed.statesUsage && !body.showsUsage,
   }
 }
-
-const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 /**
  * A request that met a full pool is sent once more, alone if the others end soon enough, and a last time if the pool is
@@ -194,14 +194,19 @@ function isCrowded({ verdict, classification }: Outcome): boolean {
 }
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-function sendOnce({ upstreams, windows, poolOf }: RequestParts): Send {
+function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): Send {
   return async function sendOnceMore(form, sending) {
     const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const flight = profile.observe ? null : poolOf(upstreamName).enter(promptTokens)
     sending.flight = flight
     try {
-      const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
+      // The table has this model at another address: who runs it here may have started it with less.
+      const isHearsay =
+        measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
+      const mayOverflow = isHearsay || sending.wasTooLong || isFull(measure, promptTokens)
+      const asking = asksForErrors ? withErrorsAsked(form, sending, mayOverflow) : form
+      const sent = withRenamedModel(withoutBilling(asking, sending.request), sending.request)
       const isChanged = !isUntouched(sent)
       sending.attempts += 1
       // Answers have to be readable here; on the way to a model's server compression saves nothing.
@@ -220,10 +225,6 @@ function sendOnce({ upstreams, windows, poolOf }: RequestParts): Send {
       const answer = await upstreams.send({ ...exchange, upstream: upstreamName, body, headerOverrides })
       const firstByteMs = performance.now() - sentAtMs
       const { measure: latest, attempts, firstSentAtMs } = sending
-      // The table has this model at another address: who runs it here may have started it with less.
-      const isHearsay =
-        measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
-      const mayOverflow = isHearsay || sending.wasTooLong || isFull(measure, promptTokens)
       const judged = await judge(answer, {
         answers: form.chat.dialect.answers,
         mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),

@@ -16,13 +16,7 @@ import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import { writeSummary } from '../../summaries/write-summary.ts'
 import { credentialHeadersOf, headerValue } from '../../upstream/credential.ts'
-import {
-  askingTarget,
-  azureDeployment,
-  keysOfQuery,
-  parseTarget,
-  type Target,
-} from '../../upstream/target.ts'
+import { askingTarget, azureDeployment, keysOfQuery, targetOf, type Target } from '../../upstream/target.ts'
 import type { SummaryParts } from './open-summaries.ts'
 import { knownWindow } from '../measure/measure.ts'
 import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
@@ -82,6 +76,7 @@ export async function orderSummary(
     dialect: chat.dialect,
     model: profile.summary.model ?? chat.body.model,
     limitField: chat.body.outputLimit?.field ?? chat.dialect.summaries.limitFields[0],
+    requestWindowTokens: isOwnModel(profile) ? chat.body.windowTokens : null,
     windowTokens: windowOf(request, parts),
     spendableTokens: ordered.spendableTokens,
     cachedCall:
@@ -192,7 +187,7 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
   const keys = keysOfQuery(target.query)
   return {
     upstream,
-    target: { ...parseTarget(`/v1/${dialect.paths[0]}`), query: keys === '' ? '' : `?${keys}` },
+    target: { ...targetOf(dialect), query: keys === '' ? '' : `?${keys}` },
     rawHeaders: [
       'user-agent',
       USER_AGENT,
@@ -223,11 +218,16 @@ function withDeployment(target: Target, model: string): Target {
   return { ...target, path }
 }
 
+/** Whether the model of a conversation writes its summaries itself. */
+function isOwnModel({ summary }: ReadRequest['profile']): boolean {
+  return summary.upstream === null && summary.model === null
+}
+
 /** The window of the summary model, in its own tokens; null if it is a guess. */
 function windowOf(request: MeasuredRequest, parts: SummaryParts): number | null {
   const { models, profiles, upstreams } = parts
   const { summary } = request.profile
-  if (summary.upstream === null && summary.model === null) return knownWindow(request.measure)?.tokens ?? null
+  if (isOwnModel(request.profile)) return knownWindow(request.measure)?.tokens ?? null
   const modelKey = summaryKeyOf(request, parts)
   const match = matchProfile(profiles(), { model: modelKey.model, headers: {}, requested: null })
   // A profile for all models says nothing of this one.
@@ -261,9 +261,8 @@ function cachedCall(
 ): CachedCall | null {
   const { profile, chat } = request
   const { summary } = profile
-  const isOwn = summary.upstream === null && summary.model === null
   const isPlain = summary.system_prompt === null && summary.user_prompt === null
-  if (!isOwn || !isPlain || chat.body.schema !== null || chat.body.isToolForced) return null
+  if (!isOwnModel(profile) || !isPlain || chat.body.schema !== null || chat.body.isToolForced) return null
   // The view up to where the summary ends, if that is a message of its tail.
   const end = sent.view.messages.findIndex(({ index }) => index === range.end)
   const messages = sent.view.messages.slice(0, end)

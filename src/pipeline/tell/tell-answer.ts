@@ -143,6 +143,7 @@ function lessonOf(
     sent: isMeasured ? describeSent(chat, request.place.scope, measure, form) : null,
     question: request.question,
     isAuto: profile.window.tokens === 'auto',
+    requestTokens: chat.body.windowTokens,
     isUsageUnasked: isStreamed && !showsUsage && !asksUsage,
   }
 }
@@ -157,7 +158,10 @@ function heldUsage({ held, facts }: Judged, shape: AnswerShape | null, answers: 
   if (shape === null || bytes === 0 || bytes > READ_AGAIN_BYTES_MAX) return null
   const text = Buffer.concat(held).toString('utf8')
   if (shape === 'json') return answers.read(parseAnswerText(text))?.usage ?? null
-  const reader = createEventReader({ eventCharactersMax: READ_AGAIN_BYTES_MAX })
+  const reader = createEventReader({
+    eventCharactersMax: READ_AGAIN_BYTES_MAX,
+    streamType: answers.streamType,
+  })
   let usage: Usage | null = null
   for (const event of reader.feed(text).map(answers.openStream()))
     if (event.kind === 'facts') usage = event.facts.usage ?? usage

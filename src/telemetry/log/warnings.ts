@@ -50,6 +50,13 @@ export function createWarnings(log: Log) {
         { model: shown(model) },
       ),
     ),
+    /** A model that has answered is loaded with a smaller window than the request asks for. */
+    loadedLess: once((model, facts: Record<string, number | null>) =>
+      log.warn(
+        'the upstream has loaded this model with a smaller window than its client asks for (options.num_ctx): it may cut prompts without a word, or loads the model anew for each client. Have all clients ask for the same window, and for no more than the model has',
+        { model: shown(model), ...facts },
+      ),
+    ),
     /** An upstream left out part of a prompt without saying so, or may have. */
     cut: (model: string, seen: CutPrompt): void =>
       seen.certainty === 'known' ? cut(model, seen) : maybeCut(model, seen),

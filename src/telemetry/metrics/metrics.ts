@@ -246,7 +246,7 @@ type MetricName = keyof typeof metricNames
 
 // --- internal ---
 
-/** `/api/chat` is `api_chat`, and `chat-completions` is `chat_completions`. */
+/** `chat-completions` is `chat_completions`, for example. */
 function endpointLabel(endpoint: string): string {
   const label = endpointLabels.get(endpoint) ?? endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
   endpointLabels.set(endpoint, label)

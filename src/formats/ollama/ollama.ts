@@ -1,0 +1,201 @@
+import type { FoldgateError } from '../../errors.ts'
+import { isJsonObject, type JsonObject, objectsOf, stringOr } from '../../json/json-value.ts'
+import type { Source, Span } from '../../json/source.ts'
+import {
+  type BodyMembers,
+  type BodyShape,
+  emptySpan,
+  fieldSet,
+  findHistory,
+  positiveInteger,
+  readBody,
+} from '../body-members.ts'
+import { valueIn } from '../content/slots.ts'
+import { continuedBody } from '../continued-body.ts'
+import type { BodyEdit, BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import { joiningOf } from '../joined-reply.ts'
+import { NO_RESULT, rulesOf } from '../repair.ts'
+import {
+  chatMessageSlots,
+  describeChatMessage,
+  editedChatMessage,
+  joinedChatMessages,
+  parseChatMessage,
+  saidByUser,
+  withoutImages,
+} from './chat-message.ts'
+import { chatAnswers, lineOf, readChatAnswer } from './read-answer.ts'
+import { goOnTurns, recallTurns } from './reply/turns.ts'
+import { chatWire, isLastLine } from './reply/wire.ts'
+
+const OPTIONS = 'options'
+
+/** What is asked for is an answer at once, and no summary of a part of what it should be of. */
+const PLAIN_OR_REFUSED = { stream: false, truncate: false, shift: false } as const
+
+const bodyShape: BodyShape = {
+  keys: { history: 'messages', content: null },
+  readNames: fieldSet('model stream options'),
+  // The limit stands among the options.
+  limitNames: [],
+  facts: (source, members) => {
+    const { spans, values } = members
+    const isStreamed = values.get('stream') !== false
+    return {
+      isStreamed,
+      withoutStreaming: isStreamed ? [plainAnswer(members)] : null,
+      ...optionsOf(source, spans.get('options'), values.get('options')),
+      schema: spans.get('format') ?? null,
+      errorsRequest: errorsRequest(members),
+    }
+  },
+}
+
+const ollamaRecallTools: RecallTools = {
+  tool: ({ name, description, properties }) => ({
+    type: 'function',
+    function: { name, description, parameters: { type: 'object', properties } },
+  }),
+
+  namesIn: (tools) =>
+    objectsOf(tools).flatMap(({ function: described }) =>
+      isJsonObject(described) && typeof described['name'] === 'string' ? [described['name']] : [],
+    ),
+}
+
+/** How a model is asked for a summary: under the window that it is loaded with, or it would be loaded anew. */
+const ollamaSummaries: SummaryCalls = {
+  headers: {},
+  limitFields: [OPTIONS],
+  limit: (tokens, windowTokens) => ({
+    num_predict: tokens,
+    ...(windowTokens === null ? {} : { num_ctx: windowTokens }),
+  }),
+  mustLimit: false,
+
+  ownFields: fieldSet('model messages stream tools format truncate shift'),
+
+  asked: (system, user) => ({
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: user },
+    ],
+    ...PLAIN_OR_REFUSED,
+  }),
+
+  continued: (body, entries, tool, fields) =>
+    continuedBody(
+      body,
+      'messages',
+      entries,
+      tool,
+      {
+        ...fields,
+        ...PLAIN_OR_REFUSED,
+        [OPTIONS]: { ...objectIn(body), num_predict: undefined, stop: undefined, ...objectIn(fields) },
+      },
+      ['format', 'logprobs', 'top_logprobs'],
+    ),
+
+  read: (body) => {
+    const message = isJsonObject(body) ? body['message'] : null
+    const facts = readChatAnswer(body)
+    if (!isJsonObject(message) || facts === null) return null
+    return {
+      text: stringOr(message['content'], ''),
+      hasThoughts: stringOr(message['thinking'], '') !== '',
+      hasCalls: objectsOf(message['tool_calls']).length > 0,
+      hasRefusal: false,
+    }
+  },
+}
+
+/** Ollama's own chat, as its server and those of others speak it. An entry is a message. */
+export const ollamaChat: Dialect = {
+  name: 'ollama',
+  entryName: 'message',
+  howToSendAll: null,
+  paths: ['api/chat'],
+  bodies: {
+    knownFields: fieldSet(
+      'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs',
+    ),
+    findHistory: (source) => findHistory(source, 'messages'),
+    read: (source, limits, known) => readBody(bodyShape, source, limits, known),
+    isSurelyOwn: (_, { fieldNames }) => fieldNames.includes(OPTIONS) || fieldNames.includes('keep_alive'),
+    systemText: () => '',
+  },
+  entries: {
+    describe: describeChatMessage,
+    fromText: null,
+    parse: parseChatMessage,
+    slots: chatMessageSlots,
+    edited: editedChatMessage,
+    withoutMedia: withoutImages,
+    unbound: (message) => message,
+    user: (text) => JSON.stringify({ role: 'user', content: text }),
+    joined: joinedChatMessages,
+    joinedSystems: null,
+  },
+  rules: rulesOf(
+    { entryIsReply: true, mayInterrupt: true },
+    {
+      missing: (_, { facts }, positions) =>
+        positions.map((position) =>
+          JSON.stringify({ role: 'tool', tool_name: facts.callNames[position], content: NO_RESULT }),
+        ),
+      standIn: ({ mark, json }) => saidByUser(mark, json),
+    },
+    { systemMayLead: true },
+  ),
+  answers: chatAnswers,
+  replies: {
+    ...joiningOf(chatWire),
+    isDone: isLastLine,
+    errorEvent: lineOf,
+    answeredCalls: recallTurns,
+    goOn: goOnTurns,
+    unbound: (messages) => messages,
+    bindsThoughts: false,
+  },
+  summaries: ollamaSummaries,
+  recall: ollamaRecallTools,
+  bindsThoughts: () => false,
+  cacheMarks: null,
+  errorBody: ({ code, message, param }: FoldgateError) => JSON.stringify({ error: message, code, param }),
+}
+
+// --- internal ---
+
+/** Who does not say so gets a stream. */
+function plainAnswer({ spans, members }: BodyMembers): BodyEdit {
+  const stream = spans.get('stream')
+  if (stream !== undefined) return { at: { start: stream.start, end: stream.end }, text: 'false' }
+  return { at: emptySpan(members[0]?.key.start ?? 1), text: '"stream":false,' }
+}
+
+/**
+ * What has the server refuse a prompt that it would cut, and end a reply that it would make room for; null if the client has
+ * said what it wants. It stands behind a member that is not the history, or the request is one for no model.
+ */
+function errorsRequest({ spans, members }: BodyMembers): BodyEdit | null {
+  const history = spans.get('messages')
+  const beside = members.find(({ value }) => value.start !== history?.start)
+  if (spans.has('truncate') || spans.has('shift') || beside === undefined) return null
+  return { at: emptySpan(beside.value.end), text: ',"truncate":false,"shift":false' }
+}
+
+/** What the options say of the window and of the reply. */
+function optionsOf(source: Source, at: Span | undefined, options: unknown): Partial<BodyFacts> {
+  if (at === undefined || !isJsonObject(options)) return {}
+  const tokens = positiveInteger(options['num_predict'])
+  const value = tokens === null ? null : valueIn(source, at, 'num_predict')
+  return {
+    windowTokens: positiveInteger(options['num_ctx']),
+    outputLimit: tokens === null || value === null ? null : { field: 'num_predict', tokens, value },
+  }
+}
+
+function objectIn({ options }: JsonObject): JsonObject {
+  return isJsonObject(options) ? options : {}
+}
