@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts'
-import type { ServerEvent } from './event-reader.ts'
+import type { ServerEvent, StreamType } from './event-reader.ts'
 
 // What a dialect gives to read answers, and to make one reply of several.
 
@@ -7,7 +7,7 @@ import type { ServerEvent } from './event-reader.ts'
 
 /** Reads what a server answers. */
 export type Answers = {
-  /** The media type of its streams: server-sent events, or a value of JSON on each line. */
+  /** The media type of its streams. */
   readonly streamType: StreamType
   readonly limits: AnswerLimits
   /** What matters of a plain answer's parsed body; null if it is neither an object nor a list. */
@@ -23,8 +23,6 @@ export type Answers = {
   /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
   readonly usageHider: (() => UsageHider) | null
 }
-
-export type StreamType = 'text/event-stream' | 'application/x-ndjson'
 
 /**
  * `stale`: some were made on another prefix than the one that they stand behind; `missing`: those of the newest reply are not

@@ -1,4 +1,3 @@
-import type { StreamType } from './answer-contract.ts'
 import { createTextPieces } from './text-pieces.ts'
 
 /** One server-sent event, or one line of a stream that is none. */
@@ -10,6 +9,9 @@ export type ServerEvent = {
   /** The value of a line whose field is `error:`, as llama.cpp wrote them before October 2025. */
   readonly error: string
 }
+
+/** Server-sent events, or a value of JSON on each line. */
+export type StreamType = 'text/event-stream' | 'application/x-ndjson'
 
 /**
  * Reads server-sent events with any line ending (WHATWG HTML, 9.2.6), or lines of which each is the data of one. Only new text is

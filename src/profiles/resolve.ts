@@ -55,7 +55,7 @@ export function resolveProfiles(raws: RawProfiles) {
 /** Keys that some write into a profile. */
 const otherFile = {
   name: 'foldgate.yaml, not in a profile',
-  keys: 'host port profiles log_level upstreams client_keys scope cors hosts limits drain store admin archive usage prices'.split(
+  keys: 'host port profiles log_level upstreams client_keys scope cors hosts limits drain store admin archive usage ollama prices'.split(
     ' ',
   ),
 }

@@ -92,7 +92,7 @@ export function azureDeployment(path: string): string | null {
 }
 
 /** The target at which a model is asked in a dialect, at any upstream: its path at the server's root, or behind the version. */
-export function targetOf({ paths }: Pick<Dialect, 'paths'>): Target {
+export function modelTarget({ paths }: Pick<Dialect, 'paths'>): Target {
   const path = `/${paths[0]}`
   return parseTarget(isRootPath(path) ? path : `/v1${path}`)
 }

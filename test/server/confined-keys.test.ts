@@ -119,7 +119,7 @@ const unreadable: readonly Named[] = [
 
 /** Requests by which a server may run a model, or find a conversation, unread. */
 const otherWays: readonly Named[] = [
-  ...atPaths('/v1/completions', '/v1/messages/batches', '/api/chat', '/api/generate', '/v1/batches'),
+  ...atPaths('/v1/completions', '/v1/messages/batches', '/api/generate', '/v1/batches'),
   ...atPaths('/CHAT/Completions', '/v1/chat/COMPLETIONS', '/v1/chat/completion%73', '/v1/chat%2fcompletions'),
   ...atPaths('/v1/chat/completion%2573', '/v1/chat/completions;a=b', '/v1/models/large:generateContent'),
   ...atPaths('/v1/chat/completions/batch', '/api/v1/chat', '/model/large/converse', '/', '/v1/complete'),

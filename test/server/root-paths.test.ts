@@ -128,7 +128,7 @@ test.each([
 
 test.each([
   ['POST', '/v1/completions', '/completions'],
-  ['POST', '/api/chat', '/api/chat'],
+  ['POST', '/api/generate', null],
   ['GET', '/v1/responses', null],
   ['POST', '/v1/threads/thread_1/messages', null],
   ['POST', '/v1/embeddings', null],

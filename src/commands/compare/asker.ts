@@ -15,7 +15,7 @@ import {
 } from '../../pipeline/send/outgoing-body.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/answer-head.ts'
-import { targetOf } from '../../upstream/target.ts'
+import { modelTarget } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 
 export type ModelAnswer =
@@ -97,7 +97,7 @@ async function askOnce(
   try {
     const answer = await upstreams.send({
       method: 'POST',
-      target: targetOf(dialect),
+      target: modelTarget(dialect),
       upstream,
       rawHeaders: [
         ...ownHeaders,

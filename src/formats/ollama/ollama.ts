@@ -26,7 +26,7 @@ import {
 } from './chat-message.ts'
 import { chatAnswers, lineOf, readChatAnswer } from './read-answer.ts'
 import { goOnTurns, recallTurns } from './reply/turns.ts'
-import { chatWire, isLastLine } from './reply/wire.ts'
+import { ollamaAnswerWire, isLastLine } from './reply/wire.ts'
 
 const OPTIONS = 'options'
 
@@ -150,7 +150,7 @@ export const ollamaChat: Dialect = {
   ),
   answers: chatAnswers,
   replies: {
-    ...joiningOf(chatWire),
+    ...joiningOf(ollamaAnswerWire),
     isDone: isLastLine,
     errorEvent: lineOf,
     answeredCalls: recallTurns,

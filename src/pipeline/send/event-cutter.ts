@@ -1,4 +1,4 @@
-import type { StreamType } from '../../formats/answer-contract.ts'
+import type { StreamType } from '../../formats/event-reader.ts'
 
 /** A piece of a stream of server-sent events, byte for byte. */
 export type EventPiece = {

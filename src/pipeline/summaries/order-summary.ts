@@ -16,7 +16,13 @@ import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import { writeSummary } from '../../summaries/write-summary.ts'
 import { credentialHeadersOf, headerValue } from '../../upstream/credential.ts'
-import { askingTarget, azureDeployment, keysOfQuery, targetOf, type Target } from '../../upstream/target.ts'
+import {
+  askingTarget,
+  azureDeployment,
+  keysOfQuery,
+  modelTarget,
+  type Target,
+} from '../../upstream/target.ts'
 import type { SummaryParts } from './open-summaries.ts'
 import { knownWindow } from '../measure/measure.ts'
 import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
@@ -187,7 +193,7 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
   const keys = keysOfQuery(target.query)
   return {
     upstream,
-    target: { ...targetOf(dialect), query: keys === '' ? '' : `?${keys}` },
+    target: { ...modelTarget(dialect), query: keys === '' ? '' : `?${keys}` },
     rawHeaders: [
       'user-agent',
       USER_AGENT,

@@ -10,7 +10,7 @@ import type { AnswerParts, AnswerReader, AnswerWire, ClientWriter, Move, Part } 
 import { chatFinish, chatUsage, lineOf, readChatAnswer, statedNumbers } from '../read-answer.ts'
 
 /** An answer: one message, which is a text with the thoughts that led to it, and calls, each of which comes whole. */
-export const chatWire: AnswerWire = {
+export const ollamaAnswerWire: AnswerWire = {
   readEvent: (line) => {
     const json = parseJsonText(line)
     if (!isJsonObject(json)) return { kind: line.trim() === '' ? 'other' : 'error' }
