@@ -128,7 +128,7 @@ const allFlags = [
     'dialect',
     'NAME',
     ['demo'],
-    'How the conversation is written: `chat-completions`, `responses` or `messages`.',
+    'How the conversation is written: `chat-completions`, `responses`, `messages` or `ollama`.',
     '`chat-completions`',
   ),
   asked(

@@ -42,10 +42,14 @@ export type ReceivedRequest = {
     readonly json: string
     readonly text: string
     readonly calls: readonly ChatCall['function'][]
+    /** Whether it stays when others are cut. Default: only the last one does. */
+    readonly isKept?: boolean
   }[]
   readonly tools: readonly unknown[]
   readonly outputTokens: number
   readonly step: string
+  /** Whether the oldest are cut without a word from what does not fit. Default: it is refused. */
+  readonly mayCut?: boolean
 }
 
 /** What an overlong request would have taken. */

@@ -94,6 +94,7 @@ export function openTally(windowTokens: number) {
 
 /** The tokens that were sent and what they cost, as a sentence. */
 export function costText({ sentTokens, cachedTokens }: Tally): string {
+  if (cachedTokens === 0) return 'none of them known to have come from a prompt cache.'
   // Cached tokens cost about a tenth at most providers.
   const weighted = grouped(sentTokens - cachedTokens * 0.9)
   return `${wholePercent(cachedTokens / Math.max(1, sentTokens))} of them from the prompt cache: as dear as ${weighted} with cached tokens at a tenth.`

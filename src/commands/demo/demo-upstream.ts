@@ -13,8 +13,8 @@ export type DemoUpstreamOptions = {
 }
 
 /**
- * A server on a free port of 127.0.0.1 for the demo's client. It refuses what exceeds its window in its provider's words, and
- * tells how many tokens OpenAI's prompt cache would have served.
+ * A server on a free port of 127.0.0.1 for the demo's client. It refuses what exceeds its window in its provider's words, or
+ * cuts it where its provider does, and tells how many tokens OpenAI's prompt cache would have served.
  */
 export async function startDemoUpstream(options: DemoUpstreamOptions) {
   const { wire, windowTokens, count, reply } = options
@@ -28,26 +28,32 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
   function answer(body: string, client: string, response: ServerResponse): void {
     const send = (status: number, content: object): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
-    const { parts, tools, outputTokens, step } = wire.received(JSON.parse(body))
+    const { parts, tools, outputTokens, step, mayCut = false } = wire.received(JSON.parse(body))
     const toolsTokens = Math.ceil(count(JSON.stringify(tools)) * TOOLS_RATIO)
-    const partTokens = parts.map(({ text, calls }) =>
-      calls.reduce(
+    let shown = parts.map(({ text, calls, ...part }) => ({
+      ...part,
+      tokens: calls.reduce(
         (sum, call) => sum + CALL_TOKENS + count(call.name) + count(call.arguments),
         MESSAGE_TOKENS + count(text),
       ),
-    )
-    const historyTokens = partTokens.reduce((sum, tokens) => sum + tokens, REPLY_TOKENS)
-    if (historyTokens + toolsTokens + outputTokens > windowTokens) {
+    }))
+    const historyTokensOf = () => shown.reduce((sum, { tokens }) => sum + tokens, REPLY_TOKENS)
+    const isTooLong = () => historyTokensOf() + toolsTokens + outputTokens > windowTokens
+    for (let cut = 0; mayCut && isTooLong() && cut + 1 < shown.length;)
+      if (shown[cut]?.isKept === true) cut += 1
+      else shown = shown.toSpliced(cut, 1)
+    const historyTokens = historyTokensOf()
+    if (isTooLong()) {
       send(400, wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
       return
     }
-    const prompt = parts.map(({ json }) => json)
+    const prompt = shown.map(({ json }) => json)
     const earlier = prompts.get(client)
     prompts.set(client, prompt)
     let sharedTokens = earlier === undefined ? 0 : toolsTokens
     for (const [at, part] of prompt.entries()) {
       if (part !== earlier?.[at]) break
-      sharedTokens += partTokens[at] ?? 0
+      sharedTokens += shown[at]?.tokens ?? 0
     }
     const message = reply(step, `[${prompt.join()}]`)
     const usage = {

@@ -28,7 +28,7 @@ export function openChatClient({ url, apiKey }: ChatTarget, wire: Wire): ChatCli
       const text = await body.text()
       const answer = statusCode === 200 ? wire.answer(parseJsonText(text)) : undefined
       if (answer === undefined) {
-        const ownWords = errorBody.safeParse(parseJsonText(text)).data?.error.message
+        const ownWords = errorBody.safeParse(parseJsonText(text)).data?.error
         return new ChatError(`${statusCode} ${ownWords ?? text}`)
       }
       return { ...answer, header: (name) => headers[name]?.toString() ?? null }
@@ -43,4 +43,6 @@ export function openChatClient({ url, apiKey }: ChatTarget, wire: Wire): ChatCli
 // A local model on a slow machine may take minutes to read a long prompt; beyond this it is taken for dead.
 const ANSWER_MS = 300_000
 
-const errorBody = z.object({ error: z.object({ message: z.string() }) })
+const errorBody = z.object({
+  error: z.union([z.string(), z.object({ message: z.string() }).transform(({ message }) => message)]),
+})

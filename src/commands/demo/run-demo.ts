@@ -115,6 +115,10 @@ async function withoutFoldgate(
     answered += 1
     if (isFactKept === true) factsKept += 1
   }
+  if (factsKept < facts.length)
+    return [
+      `All ${requests} requests were answered, ${factsKept} of ${facts.length} early facts given back: the server dropped the oldest messages, without a word.`,
+    ]
   return [`All ${requests} requests were answered as well: the window was never reached.`]
 }
 

@@ -29,6 +29,8 @@ export const anyProgram = byVariables({
     OPENAI_BASE_URL: openAiUrl(way),
     OPENAI_API_BASE: openAiUrl(way),
     ANTHROPIC_BASE_URL: messagesUrl(way),
+    // At a vendor's server nobody answers them: without a server that is named, they stay with their own.
+    ...(way.isOneServer && { OLLAMA_HOST: way.origin, OLLAMA_BASE_URL: way.origin }),
     ...keyIfNone('OPENAI_API_KEY', way, env),
     ...(way.model !== null && { OPENAI_MODEL: way.model }),
   }),
