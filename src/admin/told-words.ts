@@ -258,7 +258,7 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
   if (action === 'relayed' && reason === 'path')
     return calm(
       `sent unread: ${path ?? 'this path'} is not compacted`,
-      'have the client use /chat/completions, /responses or /messages',
+      'have the client use /chat/completions, /responses, /messages or /api/chat',
     )
   if (action === 'relayed' && reason === 'stateful')
     return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))

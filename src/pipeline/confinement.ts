@@ -25,7 +25,7 @@ export function refuseWayAround(
     if (isRead) requirePlainConversation(target, rawHeaders)
     else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
-        'may ask for chat completions, responses, messages and lists of models only, by their usual paths',
+        'may ask for conversations and lists of models only, by their usual paths',
         'profiles',
       )
     requirePlainHeaders(rawHeaders, otherModelHeaders, 'profiles')
@@ -147,7 +147,7 @@ function mayBypass({ overrides }: ClientRights): boolean {
 }
 
 /**
- * What stands before `/chat/completions`, `/responses` or `/messages` names an API or an Azure deployment. Another prefix may name a model
+ * What stands before a dialect's own path names an API or an Azure deployment. Another prefix may name a model
  * or a provider: `/models/ORG/NAME/v1`, `/engines/NAME`.
  */
 const conversationPath = new RegExp(
@@ -159,17 +159,11 @@ const conversationQueryNames: ReadonlySet<string> = new Set(['api-version', 'bet
 
 function requirePlainConversation({ path, query }: Target, rawHeaders: readonly string[]): void {
   if (!conversationPath.test(path))
-    throw endpointNotAllowed(
-      'may ask for chat completions, responses and messages by their usual paths only',
-      'profiles',
-    )
+    throw endpointNotAllowed('may ask for conversations by their usual paths only', 'profiles')
   // Old servers begin another pair at a semicolon, and a second question mark is some proxies' first.
   const pairs = query.split(/[&;?]/)
   if (!pairs.every((pair) => pair === '' || conversationQueryNames.has(pair.split('=', 1)[0] ?? '')))
-    throw endpointNotAllowed(
-      'may ask for chat completions, responses and messages without a query of its own',
-      'profiles',
-    )
+    throw endpointNotAllowed('may ask for conversations without a query of its own', 'profiles')
   const types = valuesOf(rawHeaders, 'content-type')
   // A form or another charset is another body to whoever goes by it.
   if (types.length > 1 || !types.every((type) => jsonType.test(type)))

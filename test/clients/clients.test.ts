@@ -8,6 +8,7 @@ import { claudeCodeCompact, codingAgent, readAgain, wholeWindow } from './coding
 import { chatLibrary, messagesApi, responsesApi, thinkingLibrary } from './errands.ts'
 import { langchain, langchainMessages } from './langchain.ts'
 import { openMatrix } from './matrix.ts'
+import { ollamaLibraries } from './ollama.ts'
 import { azureOpenai, openai, openaiResponses } from './openai.ts'
 import { pythonClients } from './python-clients.ts'
 
@@ -18,6 +19,7 @@ for (const library of [openaiResponses, aiSdkResponses, agentsSdkResponses])
   thinkingLibrary(matrix, responsesApi, library)
 for (const library of [anthropic, anthropicRunner, aiSdkMessages, langchainMessages])
   thinkingLibrary(matrix, messagesApi, library)
+ollamaLibraries(matrix)
 pythonClients(matrix)
 codingAgent(matrix)
 wholeWindow(matrix)

@@ -196,6 +196,7 @@ function questionOf(status: string, endpoint: string): string | null {
 const apis: Readonly<Record<string, string>> = {
   messages: 'Messages API (/messages)',
   responses: 'Responses API (/responses)',
+  ollama: 'API of Ollama (/api/chat)',
 }
 
 type Series = {

@@ -52,7 +52,7 @@ describe('how a request went', () => {
     expect(requestWords({ action: 'relayed', reason: 'path', status: null, path: '/api/chat' })).toEqual({
       words: 'sent unread: /api/chat is not compacted',
       trouble: null,
-      advice: 'have the client use /chat/completions, /responses or /messages',
+      advice: 'have the client use /chat/completions, /responses, /messages or /api/chat',
       level: 'calm',
     })
   })

@@ -132,15 +132,19 @@ export async function messagesStand(how: How): Promise<ThinkingStand> {
   }
 }
 
-export type Made = { readonly form?: 'plain' | 'streamed'; readonly path?: string }
+export type Made = {
+  readonly form?: 'plain' | 'streamed'
+  readonly path?: string
+  readonly windowTokens?: number
+}
 
 /** So many requests were made, none was refused, each fitted the window, and Foldgate had to do something for it. */
 export function expectCompacted({ upstream }: Stand, requests: number, made: Made = {}): void {
-  const { form = 'plain', path = '/v1/chat/completions' } = made
+  const { form = 'plain', path = '/v1/chat/completions', windowTokens = WINDOW_TOKENS } = made
   const seen = upstream.requests
   expect(seen.map(({ rejected }) => rejected)).toEqual(Array(requests).fill(null))
   expect([...new Set(seen.map((request) => request.path))]).toEqual([path])
-  for (const { promptTokens } of seen) expect(promptTokens).toBeLessThanOrEqual(WINDOW_TOKENS)
+  for (const { promptTokens } of seen) expect(promptTokens).toBeLessThanOrEqual(windowTokens)
   expect(seen.every(({ body }) => body.includes('"stream":true') === (form === 'streamed'))).toBe(true)
   const last = seen.at(-1)?.body
   expect(['<conversation-recap>', '[cleared: '].some((mark) => last?.includes(mark) === true)).toBe(true)

@@ -60,7 +60,10 @@ const message = z.looseObject({
   content: z.string(),
   tool_calls: z
     .array(
-      z.object({ id: z.string().default(''), function: z.object({ name: z.string(), arguments: z.unknown() }) }),
+      z.object({
+        id: z.string().default(''),
+        function: z.object({ name: z.string(), arguments: z.unknown() }),
+      }),
     )
     .default([]),
 })
