@@ -17,6 +17,7 @@ import {
   type Made,
   type Stand,
 } from './stand/agent-stand.ts'
+import { expectForgotten, expectKnown, ollamaStand } from './stand/ollama-stand.ts'
 import { environment, runProgram } from './stand/installed-program.ts'
 
 export function pythonClients(matrix: Matrix): void {
@@ -43,10 +44,29 @@ export function pythonClients(matrix: Matrix): void {
         }),
       )
     }
+
+    const shows = matrix.client('Ollama SDK, Python', 'ollama', { isAbsent, versionOf })
+    test(
+      'Ollama SDK, Python: straight at the server it is answered from a cut prompt, through Foldgate from a whole one',
+      shows('streamedLoop', async () => {
+        await using direct = await ollamaStand('alone')
+        expectForgotten(direct, (await runPython('ollama_sdk', direct.url)).said)
+        await using at = await ollamaStand('through Foldgate')
+        expectKnown(at, (await runPython('ollama_sdk', at.url)).said, 'streamed')
+      }),
+    )
+
+    test('Ollama SDK, Python: started by foldgate run it goes there by OLLAMA_HOST', async () => {
+      await using direct = await ollamaStand('alone')
+      const flags = ['--admin-port', '0', '--upstream', direct.url, '--store', 'memory:']
+      const by = [process.execPath, main, 'run', ...flags, '--']
+      expectKnown(direct, (await runPython('ollama_sdk', '', by)).said, 'streamed')
+    })
   })
 }
 
 const INSTALL_MS = 600_000
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 type PythonClient = {
   readonly open: () => Promise<Stand>
@@ -117,17 +137,18 @@ function versionOf(packageName: string): string {
   return line?.slice(packageName.length + 2) ?? ''
 }
 
-async function runPython(script: string, baseUrl: string): Promise<Told> {
+async function runPython(script: string, baseUrl: string, by: readonly string[] = []): Promise<Told> {
   const home = await mkdtemp(join(tmpdir(), 'foldgate-python-'))
+  const [command = python, ...args] = [...by, python, join(folder, 'clients.py'), script, baseUrl]
   try {
     const { exitCode, output } = await runProgram({
-      command: python,
-      args: [join(folder, 'clients.py'), script, baseUrl],
+      command,
+      args,
       cwd: home,
       env: { ...environment(home), PYTHONDONTWRITEBYTECODE: '1', OPENAI_API_KEY: 'key' },
     })
     if (exitCode !== 0) throw new Error(`${script} ended with exit code ${exitCode}: ${output.slice(-2_000)}`)
-    const told: Told = JSON.parse(output.trim().split('\n').at(-1) ?? '')
+    const told: Told = JSON.parse(output.split('\n').find((line) => line.startsWith('{"said"')) ?? '')
     return told
   } finally {
     await rm(home, { recursive: true })

@@ -92,6 +92,27 @@ def anthropic_sdk(base_url):
         messages.append({"role": "user", "content": results})
 
 
+def ollama_sdk(base_url):
+    """The official SDK of Ollama, streamed: the loop that its documentation shows."""
+    from ollama import Client
+
+    # Without an address it reads OLLAMA_HOST.
+    client = Client(host=base_url or None)
+    messages = [{"role": "user", "content": "The report is for Ines Halvorsen. Read all files."}]
+    while True:
+        content, calls = "", []
+        tools, options = [read_file], {"num_ctx": 4096}
+        for part in client.chat("m", messages, tools=tools, options=options, stream=True):
+            content += part.message.content or ""
+            calls += part.message.tool_calls or []
+        messages.append({"role": "assistant", "content": content, "tool_calls": calls})
+        if not calls:
+            return content
+        for call in calls:
+            result = read_file(**call.function.arguments)
+            messages.append({"role": "tool", "tool_name": call.function.name, "content": result})
+
+
 def langchain_agent(base_url):
     """LangChain's own agent."""
     from langchain.agents import create_agent
@@ -148,5 +169,5 @@ def instructor_client(base_url):
 
 
 _, name, url = sys.argv
-# The last line of the output: what the model said in the end, and what was read.
+# A line of the output: what the model said in the end, and what was read.
 print(json.dumps({"said": globals()[name](url), "read": read}))

@@ -47,7 +47,7 @@ export async function ollamaStand(how: How): Promise<OllamaStand> {
 }
 
 /** Straight at the server: every request was answered, and the last words were said by a model that was not told what it forgot. */
-export function expectForgotten({ upstream: { requests } }: OllamaStand, said: string): void {
+export function expectForgotten({ upstream: { requests } }: OllamaStand, said: unknown): void {
   expect(said).toBe(FORGOTTEN)
   expect(requests.map(({ rejected }) => rejected)).toEqual(Array(ROUNDS + 1).fill(null))
   expect(requests.every(({ body }) => body.includes(FACT))).toBe(true)
@@ -55,11 +55,10 @@ export function expectForgotten({ upstream: { requests } }: OllamaStand, said: s
 }
 
 /** Through Foldgate: nothing had to be cut or refused, and what was told at the beginning stood in every prompt that arrived. */
-export function expectKnown(at: OllamaStand, said: string, form: 'plain' | 'streamed'): void {
+export function expectKnown(at: OllamaStand, said: unknown, form: 'plain' | 'streamed'): void {
   expect(said).toBe(KNOWN)
   expect(at.upstream.requests.map(({ isCut }) => isCut)).toEqual(Array(ROUNDS + 1).fill(false))
   expect(at.upstream.requests.every(({ body }) => body.includes(FACT))).toBe(true)
-  expect(new Set(at.read).size).toBe(ROUNDS)
   expectCompacted(at, ROUNDS + 1, { path: '/api/chat', windowTokens: NUM_CTX, form })
 }
 
