@@ -203,23 +203,30 @@ const flags = (origin: string) => ['--upstream', `${origin}/v1`, '--model', 'm']
 
 // Neither has a variable of its own for Foldgate: `OLLAMA_HOST` is what programs of the SDK read, LangChain reads another.
 test.for([
-  ['the SDK of Ollama', 'ollama', 'new m.Ollama({ host: process.env.OLLAMA_HOST }).chat({ ...asked, messages })'],
+  [
+    'the SDK of Ollama',
+    'ollama',
+    'new m.Ollama({ host: process.env.OLLAMA_HOST }).chat({ ...asked, messages })',
+  ],
   ['ChatOllama', '@langchain/ollama', "new m.ChatOllama({ model: 'm', numCtx: 4096 }).invoke(messages)"],
-] as const)('%s, started by foldgate run, asks the server that is named through it', async ([, name, ask]) => {
-  await using at = await ollamaStand('alone')
-  const messages = [{ role: 'user', content: 'hi' }]
-  const code = `const m = await import('${name}'); const messages = ${JSON.stringify(messages)}
+] as const)(
+  '%s, started by foldgate run, asks the server that is named through it',
+  async ([, name, ask]) => {
+    await using at = await ollamaStand('alone')
+    const messages = [{ role: 'user', content: 'hi' }]
+    const code = `const m = await import('${name}'); const messages = ${JSON.stringify(messages)}
     const asked = { model: 'm', options: { num_ctx: 4096 } }; console.log(JSON.stringify(await ${ask}))`
-  const flags = ['--admin-port', '0', '--store', 'memory:', '--upstream', at.url]
-  const { exitCode, output } = await runProgram({
-    command: process.execPath,
-    args: [main, 'run', ...flags, '--', process.execPath, '--input-type=module', '-e', code],
-    cwd: inPackages('..'),
-    env: environment(tmpdir()),
-  })
-  expect([exitCode, output]).toEqual([0, expect.stringContaining('foldgate: 1 request')])
-  expect(at.upstream.requests.map(({ path }) => path)).toEqual(['/api/chat'])
-})
+    const flags = ['--admin-port', '0', '--store', 'memory:', '--upstream', at.url]
+    const { exitCode, output } = await runProgram({
+      command: process.execPath,
+      args: [main, 'run', ...flags, '--', process.execPath, '--input-type=module', '-e', code],
+      cwd: inPackages('..'),
+      env: environment(tmpdir()),
+    })
+    expect([exitCode, output]).toEqual([0, expect.stringContaining('foldgate: 1 request')])
+    expect(at.upstream.requests.map(({ path }) => path)).toEqual(['/api/chat'])
+  },
+)
 
 describe.for(programs)('$name, started by foldgate run', (program) => {
   const impossible = whyItDoesNotRun(program.command[0] ?? '', ...program.command.slice(1))

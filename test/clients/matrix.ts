@@ -93,6 +93,8 @@ const foot = [
   '',
   'Straight at the server the libraries end with the window, in all three APIs. All of them send all of the conversation ([how](connect.md#conversations-that-the-server-keeps)).',
   '',
+  "The clients of Ollama's own API ask for a window of 4,096, before a server that drops the oldest messages without a word, as Ollama does. Straight at it each was answered from a prompt that lacked what it had been told at the beginning; through Foldgate that stood in every prompt, and nothing was cut.",
+  '',
   'The coding agents run without a person at them, and their model has them read files until the window would have overflowed; pi then writes one. Straight at the server the work of pi, opencode and Codex ends with the window; Qwen Code and Claude Code are refused and have their history summarised, again and again. Codex with its own compaction on has no reason to begin one behind Foldgate, as long as what is kept free (`window.output_reserve`) is more than the tenth at which it begins and a file.',
   '',
   'Claude Code comes with 11,400 tokens of its own, and asks for 32,000 or 64,000 of output whatever the window ([what is kept free](decisions/claude-code.md)). Its `/compact` takes place past the window, and what follows outgrows the window once more; the one thought that it keeps from before its summary is refused, through Foldgate as straight at the server, and sent no more. Claude Code Router passes its requests on in the Messages API.',
