@@ -216,10 +216,10 @@ test.for([
     const messages = [{ role: 'user', content: 'hi' }]
     const code = `const m = await import('${name}'); const messages = ${JSON.stringify(messages)}
     const asked = { model: 'm', options: { num_ctx: 4096 } }; console.log(JSON.stringify(await ${ask}))`
-    const flags = ['--admin-port', '0', '--store', 'memory:', '--upstream', at.url]
+    const led = ['--admin-port', '0', '--store', 'memory:', '--upstream', at.url]
     const { exitCode, output } = await runProgram({
       command: process.execPath,
-      args: [main, 'run', ...flags, '--', process.execPath, '--input-type=module', '-e', code],
+      args: [main, 'run', ...led, '--', process.execPath, '--input-type=module', '-e', code],
       cwd: inPackages('..'),
       env: environment(tmpdir()),
     })

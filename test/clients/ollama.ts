@@ -32,11 +32,18 @@ export function ollamaLibraries(matrix: Matrix): void {
       await using at = await ollamaStand('through Foldgate')
       expectKnown(at, await read(at), form)
     }
+    const errands = [
+      ...(plain === undefined ? [] : [['plain', shows('loop', readThrough(plain, 'plain'))] as const]),
+      ['streamed', shows('streamedLoop', readThrough(streamed, 'streamed'))] as const,
+    ]
     describe.each([name])('%s', () => {
-      const title =
-        'straight at the server it is answered from a cut prompt, through Foldgate from a whole one'
-      if (plain !== undefined) test(title, shows('loop', readThrough(plain, 'plain')))
-      test(`${title}, streamed`, shows('streamedLoop', readThrough(streamed, 'streamed')))
+      test.each(errands)(
+        'straight at the server it is answered from a cut prompt, through Foldgate from a whole one: %s',
+        async (_, show) => {
+          expect.hasAssertions()
+          await show()
+        },
+      )
     })
   }
 }

@@ -46,23 +46,31 @@ export function pythonClients(matrix: Matrix): void {
     }
 
     const shows = matrix.client('Ollama SDK, Python', 'ollama', { isAbsent, versionOf })
-    test(
-      'Ollama SDK, Python: straight at the server it is answered from a cut prompt, through Foldgate from a whole one',
-      shows('streamedLoop', async () => {
-        await using direct = await ollamaStand('alone')
-        expectForgotten(direct, (await runPython('ollama_sdk', direct.url)).said)
-        await using at = await ollamaStand('through Foldgate')
-        expectKnown(at, (await runPython('ollama_sdk', at.url)).said, 'streamed')
-      }),
-    )
-
-    test('Ollama SDK, Python: started by foldgate run it goes there by OLLAMA_HOST', async () => {
-      await using direct = await ollamaStand('alone')
-      const flags = ['--admin-port', '0', '--upstream', direct.url, '--store', 'memory:']
-      const by = [process.execPath, main, 'run', ...flags, '--']
-      expectKnown(direct, (await runPython('ollama_sdk', '', by)).said, 'streamed')
+    test.each([
+      [
+        'straight at the server it is answered from a cut prompt, through Foldgate from a whole one',
+        shows('streamedLoop', readThrough),
+      ],
+      ['started by foldgate run it goes there by OLLAMA_HOST', readByRun],
+    ])('Ollama SDK, Python: %s', async (_, show) => {
+      expect.hasAssertions()
+      await show()
     })
   })
+}
+
+async function readThrough(): Promise<void> {
+  await using direct = await ollamaStand('alone')
+  expectForgotten(direct, (await runPython('ollama_sdk', direct.url)).said)
+  await using at = await ollamaStand('through Foldgate')
+  expectKnown(at, (await runPython('ollama_sdk', at.url)).said, 'streamed')
+}
+
+async function readByRun(): Promise<void> {
+  await using at = await ollamaStand('alone')
+  const flags = ['--admin-port', '0', '--upstream', at.url, '--store', 'memory:']
+  const { said } = await runPython('ollama_sdk', '', [process.execPath, main, 'run', ...flags, '--'])
+  expectKnown(at, said, 'streamed')
 }
 
 const INSTALL_MS = 600_000
@@ -139,7 +147,7 @@ function versionOf(packageName: string): string {
 
 async function runPython(script: string, baseUrl: string, by: readonly string[] = []): Promise<Told> {
   const home = await mkdtemp(join(tmpdir(), 'foldgate-python-'))
-  const [command = python, ...args] = [...by, python, join(folder, 'clients.py'), script, baseUrl]
+  const [command, ...args] = [...by, python, join(folder, 'clients.py'), script, baseUrl]
   try {
     const { exitCode, output } = await runProgram({
       command,

@@ -39,9 +39,8 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
     }))
     const historyTokensOf = () => shown.reduce((sum, { tokens }) => sum + tokens, REPLY_TOKENS)
     const isTooLong = () => historyTokensOf() + toolsTokens + outputTokens > windowTokens
-    for (let cut = 0; mayCut && isTooLong() && cut + 1 < shown.length;)
-      if (shown[cut]?.isKept === true) cut += 1
-      else shown = shown.toSpliced(cut, 1)
+    for (const part of mayCut ? shown.slice(0, -1) : [])
+      if (part.isKept !== true && isTooLong()) shown = shown.filter((each) => each !== part)
     const historyTokens = historyTokensOf()
     if (isTooLong()) {
       send(400, wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))

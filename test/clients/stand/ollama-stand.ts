@@ -68,6 +68,7 @@ export function expectKnown(at: OllamaStand, said: unknown, form: 'plain' | 'str
  */
 export async function startDropping(count: (text: string) => number) {
   const requests: Received[] = []
+  const tokensOf = (shown: unknown): number => count(JSON.stringify(shown))
   const server = createServer((incoming, outgoing) => {
     void text(incoming).then((body) => answer(incoming.url ?? '', body, outgoing))
   })
@@ -79,7 +80,6 @@ export async function startDropping(count: (text: string) => number) {
     if (path === '/api/ps') return send(200, { models: requests.length === 0 ? [] : [loaded] })
     if (path !== '/api/chat') return send(404, { error: 'not found' })
     const { messages, tools = [], stream, truncate, options } = asked.parse(JSON.parse(body))
-    const tokensOf = (shown: unknown): number => count(JSON.stringify(shown))
     const isShown = (from: number) => (message: Message, at: number) =>
       at >= from || at === messages.length - 1 || message.role === 'system'
     let from = 0

@@ -100,6 +100,9 @@ test('a sample of each program in front of one server with one model: no login i
   const chosen = await told('qwen', { way: local, args: ['--auth-type=gemini', '--model', 'other'] })
   expect(chosen.join()).not.toContain('arguments')
   expect(await told('aider', { way: local })).toContain('AIDER_MODEL=openai/qwen3:8b')
+  // Its clients append the path of its own API. In front of the vendors they stay where they were: nobody answers them there.
+  const agent = ['OLLAMA_HOST=http://127.0.0.1:7', 'OLLAMA_BASE_URL=http://127.0.0.1:7']
+  expect(await told('agent', { way: local })).toEqual(expect.arrayContaining(agent))
   const [opencode = ''] = await told('opencode', { way: local })
   expect(JSON.parse(opencode.slice(opencode.indexOf('=') + 1))).toMatchObject({
     provider: {

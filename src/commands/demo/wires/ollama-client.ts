@@ -57,6 +57,7 @@ function wireMessage(said: ChatMessage): object {
 }
 
 const message = z.looseObject({
+  role: z.string(),
   content: z.string(),
   tool_calls: z
     .array(
