@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
 import { problemOf } from '../config/problem.ts'
@@ -133,10 +132,11 @@ async function windowOf(
   const model = flagText(flags, 'model')
   const match = matchProfile(profiles, { model, headers: {}, requested: flagText(flags, 'profile') })
   if (match.kind === 'unknown') return null
-  const asked = { settings, place: context, onTrouble: () => {}, asksUpstream: model !== null }
-  const late = sleep(LOOKING_MS, null, { ref: false })
-  const found = await Promise.race([lookUpWindow(asked, match.profile, model ?? ''), late])
-  return found === null || found.source === 'default' ? null : found.tokens
+  // What is asked for longer than it is waited for would keep this process when its command has ended.
+  const wait = { asksUpstream: model !== null, waitMs: LOOKING_MS }
+  const asked = { settings, place: context, onTrouble: () => {}, ...wait }
+  const { tokens, source } = await lookUpWindow(asked, match.profile, model ?? '')
+  return source === 'default' ? null : tokens
 }
 
 /** The terminal is the command's: lines that are asked for go to a file. */

@@ -117,7 +117,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       ...pools.dispatcherFor(address),
       gate: createGate(settings.concurrency),
       seesClientKey: settings.key === null && (name === 'default' || settings.forward_client_key),
-      failure: (error) => upstreamFailure(error, { name, address: address.display }, timeouts),
+      failure: (error) =>
+        upstreamFailure(error, { address: address.display, setBy: settings.set_by }, timeouts),
       configured,
       configuredNames: new Set(configured.map(([header]) => header.toLowerCase())),
     })

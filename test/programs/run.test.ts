@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { output, runProgram, serve } from './program.ts'
 import { completion, fakeUpstream } from '../support/fake-upstream.ts'
-import { freePort } from '../support/free-port.ts'
+import { closeAll, freePort, listen } from '../support/free-port.ts'
 
 /** A program that is started: asks as it is told to, says what it was answered, and ends. */
 const agent = `
@@ -55,6 +55,28 @@ async function run(args: readonly string[], started: Awaited<ReturnType<typeof u
 }
 
 const theAgent = ['--', process.execPath, 'agent.mjs']
+
+// A program that ended at once was followed by a second of silence: its model's window was still being asked for, at a server that
+// was never to answer.
+test('when a program starts nobody asks for its window any more', async () => {
+  let openQuestions = 0
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url === '/open') return void outgoing.end(`${openQuestions} open`)
+    openQuestions += 1
+    outgoing.on('close', () => (openQuestions -= 1))
+  })
+  const origin = `http://127.0.0.1:${await listen(server)}`
+  onTestFinished(() => closeAll(server))
+  const started = await user()
+  const program = join(started.cwd, 'claude')
+  await writeFile(
+    program,
+    `#!${process.execPath}\nfetch('${origin}/open').then(async (answer) => console.log(await answer.text()))\n`,
+  )
+  await chmod(program, 0o755)
+  const { ended } = await run(['--upstream', `${origin}/v1`, '--model', 'm', '--', program], started)
+  expect(ended).toEqual([0, '0 open\n'])
+})
 
 test("a program's requests go through Foldgate to where its environment had them go; its exit code is kept, and nothing of its home is touched", async () => {
   await using openAi = await fakeUpstream(completion('fine'))
