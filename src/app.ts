@@ -71,9 +71,7 @@ export function createApp(options: AppOptions): App {
   }
 
   const activity = openActivity({
-    prices: settings.prices,
-    metricsModels: settings.admin.metrics_models,
-    showsContent: settings.admin.show_content,
+    settings,
     store,
     storeTrouble: options.storeTrouble,
     log,

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
-import type { FoldgateError } from '../errors.ts'
+import { type FoldgateError, httpStatusOf } from '../errors.ts'
 import type { Log } from './log/log.ts'
 import { createThrottle } from './log/throttle.ts'
 import type { LearntWindow } from '../models/windows.ts'
 import { createStoreGuard } from '../storage/store-guard.ts'
-import { troubleOf } from '../storage/store-error.ts'
 import type { Store } from '../storage/store.ts'
 import type { SummaryResult } from '../summaries/summary-order.ts'
 import { createConversationList } from './conversations/conversation-list.ts'
@@ -17,7 +16,7 @@ import { createPriceList, promptCosts, type PromptCosts, summaryCost } from './c
 import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/event-types.ts'
 import { createJournal, type Signals } from './journal/journal.ts'
-import { type BegunRow, type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
+import { type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import {
   createReports,
@@ -32,11 +31,9 @@ import { createStatus } from './status.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {
-  readonly prices: Settings['prices']
-  /** Patterns on the models that have metrics of their own (`admin.metrics_models`). */
-  readonly metricsModels: readonly string[]
-  /** Whether texts of messages are held for the page (`admin.show_content`). */
-  readonly showsContent: boolean
+  readonly settings: Pick<Settings, 'upstreams' | 'profiles' | 'prices'> & {
+    readonly admin: Pick<Settings['admin'], 'metrics_models' | 'show_content'>
+  }
   readonly store: Store
   /** Why records are kept in memory although they should not be, and what to do; null if they are where the settings say. */
   readonly storeTrouble: string | null
@@ -51,29 +48,28 @@ export type Activity = ReturnType<typeof openActivity>
 
 /** What is told of requests and of Foldgate itself, and what is kept of that. None of it throws or makes a request wait. */
 export function openActivity(options: ActivityOptions) {
-  const { store, log, version, nowMs, tracing } = options
+  const { settings, store, log, version, nowMs, tracing } = options
   // Rows of several processes lie in one store: each passes over its own.
   const process = randomUUID()
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
-  const metrics = createMetrics({ version, models: options.metricsModels })
+  const metrics = createMetrics({ version, models: settings.admin.metrics_models })
   const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
-  const status = createStatus(nowMs, store.name, options.storeTrouble)
+  const status = createStatus(nowMs, settings, store.name, options.storeTrouble)
   const failures = createFailures((part, error) => {
-    failureLog(part, error)
     metrics.failed(part)
-    if (part === 'store') status.storeFailed(troubleOf(error))
+    status.failed(part, failureLog(part, error))
   })
   // Its own: a journal that is slow to be read must not keep requests from their records.
   const journal = createJournal({ store, guarded: createStoreGuard(failures), signals })
   const list = createConversationList()
-  const held = createHeldContent(options)
+  const held = createHeldContent({ showsContent: settings.admin.show_content })
   const totals = createTotalsKeeper({ process, writeDown: (sum) => journal.write('totals', sum) })
   const unread = createUnreadTally()
   const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
-  const priceOf = createPriceList(options.prices)
+  const priceOf = createPriceList(settings.prices)
   const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
   const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
   const timesFaulty = createThrottle({ nowMs })
@@ -133,10 +129,11 @@ export function openActivity(options: ActivityOptions) {
   }
 
   /** Of what an upstream answers the log has a line a minute; that it does not answer is told for all paths. */
-  function tellUpstream(row: BegunRow, outcome: RequestEnd['outcome']): void {
-    const { upstream, status: answered } = row
-    const fault = status.ended(row, outcome)
-    const times = fault?.name === String(answered) ? timesFaulty(`${upstream} ${answered}`) : null
+  function tellUpstream(report: RequestReport, outcome: RequestEnd['outcome']): void {
+    const { action, upstream, status: answered } = report.row
+    const fault = status.ended(report, outcome)
+    const isAnswer = action !== 'refused' && (answered ?? 0) >= 400
+    const times = fault != null && isAnswer ? timesFaulty(`${upstream} ${answered}`) : null
     if (times !== null) log.warn(`${fault?.what}; ${fault?.advice}`, { upstream, status: answered, times })
   }
 
@@ -168,7 +165,7 @@ export function openActivity(options: ActivityOptions) {
       totals.addRow(row)
       journal.write('usage', row)
       tellLosses(row)
-      tellUpstream(report.row, end.outcome)
+      tellUpstream(report, end.outcome)
       signals.emit('change', row.conversation)
     },
   }
@@ -205,6 +202,7 @@ export function openActivity(options: ActivityOptions) {
     /** A request was refused before it got to a handler. */
     turnedAway: ({ code }: FoldgateError): void => {
       metrics.turnedAway()
+      status.refused(code, httpStatusOf[code])
       const times = timesTurnedAway(code)
       if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
     },

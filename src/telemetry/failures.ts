@@ -87,14 +87,14 @@ export type FailureFacts = {
 /**
  * Logs what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often it happened in
  * between. A store that refuses every write would fill the log otherwise. `nowMs` and `onTold`, which is told the same,
- * must not throw.
+ * must not throw. What it returns returns why a store or an archive failed.
  */
 export function createFailureLog(
   log: Log,
   storeName: string,
   nowMs = (): number => performance.now(),
   onTold: (facts: FailureFacts, times: number) => void = () => {},
-): (part: FailingPart, error: unknown) => void {
+): (part: FailingPart, error: unknown) => string | null {
   const timesToTell = createThrottle({ gapMs: GAP_MS, nowMs })
   return function tellFailure(part, error) {
     // A full disk is the operator's to see to.
@@ -106,11 +106,12 @@ export function createFailureLog(
       ...(reason !== null && { reason }),
     }
     const times = timesToTell(JSON.stringify(facts))
-    if (times === null) return
+    if (times === null) return reason
     const told = { ...facts, ...(times === 1 ? {} : { times }) }
     if (part !== 'store') log.error('a part of Foldgate failed', told)
     else log.error(`the store fails: ${storeAdvice(storeName)}`, { ...told, store: storeName })
     onTold(facts, times)
+    return reason
   }
 }
 

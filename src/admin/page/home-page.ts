@@ -37,13 +37,13 @@ export type HomePageOptions = PageSetting &
 
 /** The page at `/`: what Foldgate has been good for, the conversations, what is believed of models, and what happened last. */
 export function homePage(options: HomePageOptions): HtmlEscapedString {
-  const { totals, conversations, query, unread, models, events, hasPrices, clientUrl, ...setting } = options
+  const { totals, conversations, query, unread, models, events, ...setting } = options
   const names = new Map(conversations.map((card) => [card.id, conversationName(card)]))
   return layout({
     ...setting,
     title: 'Foldgate',
     conversation: null,
-    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
+    main: html`${headlineSection({ ...options, statefulDialect: dialectOfStateful(unread) })}
     ${conversationList(conversations, query, setting.now)} ${unreadTable(unread, setting.now)}
     ${modelTable(models, setting.now)}
     ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
@@ -55,16 +55,16 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
  * alike.
  */
 export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
-  const { totals, hasPrices, clientUrl, statefulDialect } = options
+  const { totals, clientUrl } = options
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
     <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
-    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices, statefulDialect)}
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, options)}
   </section>`
 }
 
 // --- internal ---
 
-type HeadlineOptions = {
+type HeadlineOptions = Pick<PageSetting, 'status'> & {
   /** What all requests on record come to; null if there are none. */
   readonly totals: Totals | null
   /** Whether money is by the settings' `prices`; else it is by what makers list, in US dollars. */
@@ -87,11 +87,14 @@ function invitation(clientUrl: string): HtmlEscapedString {
     <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
 }
 
-function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null): HtmlEscapedString {
-  const { requests, since, compactions, recoveries } = totals
+function told(totals: Totals, { hasPrices, statefulDialect, status }: HeadlineOptions): HtmlEscapedString {
+  const { requests, since, compactions, recoveries, failed } = totals
+  // While something is not well, that is what is told first; what lies behind it stands above.
+  const [trouble] = status.troubles[0]?.what.split(/: |,/) ?? []
   const found = notes(totals, statefulDialect)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
+    ...(failed === 0 ? [] : [`${figure(failed)} failed`]),
     plural(compactions, 'compaction'),
     `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
     ...(savedMoney(totals) === null
@@ -102,7 +105,11 @@ function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null
             : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
         ]),
   ]
-  return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
+  const good = html`${fitting(totals)} ${saving(totals, hasPrices)}`
+  return html`<p class="statement">
+      ${trouble === undefined ? good : html`<strong class="bad">${foreign(trouble.replace(/^./, (first) => first.toUpperCase()))}</strong>.`}
+    </p>
+    ${trouble !== undefined && html`<p class="soft">${good}</p>`}
     <p class="soft facts">
       ${facts.map((fact) => html`<span>${fact}</span> `)}
       <span><a href="/savings">by day, client, model and profile</a></span>
@@ -111,10 +118,11 @@ function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null
 }
 
 function fitting(totals: Totals): HtmlEscapedString {
-  const { beyond_window: beyond, beyond_unknown: unknown, requests } = totals
+  const { beyond_window: beyond, beyond_unknown: unknown, requests, failed } = totals
+  if (failed === requests) return html`No request was answered.`
   if (beyond > 0) return html`<strong>${plural(beyond, 'request')}</strong> would not have fit.`
-  if (unknown === 0) return html`Every request would have fit as it came.`
-  return unknown < requests
+  if (unknown === 0) return html`Every ${failed > 0 && 'answered'} request would have fit as it came.`
+  return unknown < requests - failed
     ? html`No request is known that would not have fit.`
     : html`Whether every request would have fit is not known.`
 }
@@ -174,8 +182,8 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
   const found = [
     hasMoney &&
       unpriced.length > 0 &&
-      html`${unpriced.join(' and ')} are not counted in money: the model has no price, or the provider stated
-        no usage. Add the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
+      html`Not counted in money: ${unpriced.join(' and ')}, since the model has no price, or the provider
+        stated no usage. Add the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
     totals.observed_tokens > 0 &&
       html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UsageRow } from '../journal/rows.ts'
+import { isFailed, type UsageRow } from '../journal/rows.ts'
 import { inOrder } from './conversation-list.ts'
 
 const name = z.string().nullable()
@@ -88,7 +88,7 @@ const keyOf = ({ day, client, model, profile }: Savings): string =>
 
 function savingsOf(row: UsageRow): Savings {
   const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
-  const isChanged = row.passes.length > 0
+  const isChanged = row.passes.length > 0 && !isFailed(row)
   // A bound is no count, and what goes on as it came saves nothing.
   const isCounted = isChanged && received !== null && sent !== null && !row.tokens_are_bounds
   return {

@@ -150,6 +150,11 @@ export const usageRowSchema = begunRowSchema.extend({
 
 export type UsageRow = z.output<typeof usageRowSchema>
 
+/** Whether a request got an error, by whomever, or half an answer: nothing was saved by it. */
+export function isFailed({ action, outcome, status }: UsageRow): boolean {
+  return action === 'refused' || outcome === 'broken-off' || (status ?? 0) >= 400
+}
+
 /** What of a row is known before the request has ended. */
 export type BegunRow = Readonly<Omit<z.output<typeof begunRowSchema>, 'action'>> & { readonly action: Action }
 
