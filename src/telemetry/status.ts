@@ -78,10 +78,11 @@ export function createStatus(
     /** A request has got its answer. `around`: what stands around its messages; null if that is not known. */
     begun: (row: BegunRow, around: HeldOutline['around'] | null): void => {
       if (row.window_source === null || (row.status ?? 500) >= 400) return
-      const name = `${row.model.slice(0, MODEL_CHARS_MAX)} at ${nameOf(row.upstream)}`
+      const [model, place] = [row.model.slice(0, MODEL_CHARS_MAX), nameOf(row.upstream)]
+      const name = `${model} at ${place}`
       // One that was asked for, or is due after so many turns, is no sign of pressure.
       const isPressed = row.compaction === 'trigger' || row.compaction === 'overflow'
-      const what = `requests of ${name} had to be sent twice: too long at first,`
+      const what = `requests of ${model} had to be sent twice: too long for ${place} at first,`
       const recovery = { kind: 'overflow', what, advice: windowAdvice, least: 3, share: 0.5 } as const
       add(models, name, row.action === 'recovered' ? recovery : isPressed ? pressureOf(row, around) : null)
       const sinceMs = guesses.get(name)?.sinceMs ?? nowMs()
@@ -91,11 +92,12 @@ export function createStatus(
     },
     /** A request has ended. Returns what its upstream did to it: null if that was well, undefined if nothing is known of it. */
     ended: (report: Refusable, outcome: RequestEnd['outcome']) => {
-      const { action, reason, status, upstream } = report.row
+      const { action, reason, status, upstream, model } = report.row
       if (action === 'refused' && !isLost(reason ?? '')) return refused(reason ?? '', status ?? 0)
       const name = faultIn(report, outcome)
       if (name === undefined) return undefined
-      const setting = name === 'overflow' ? windowAdvice : upstreams.get(upstream)?.set_by
+      const named = windowAdvice.replace('NAME', () => JSON.stringify(model.slice(0, MODEL_CHARS_MAX)))
+      const setting = name === 'overflow' ? named : upstreams.get(upstream)?.set_by
       const fault = name === null ? null : faultOf(name, nameOf(upstream), setting ?? '')
       add(parts, `upstream ${upstream}`, fault, MINUTE_MS)
       add(parts, 'foldgate', null, MINUTE_MS)
@@ -241,7 +243,7 @@ function faultOf(name: string, who: string, setting: string): Fault {
   const [does, advice] = knownFaults[name] ?? [`answers ${name}`, why]
   const what = `requests failed: ${who} ${does}`
   const kind = name === '429' ? 'rate-limit' : name === 'overflow' ? name : 'upstream'
-  const about = { name, kind, what, advice: advice.replace('SETTING', setting) } as const
+  const about = { name, kind, what, advice: advice.replace('SETTING', () => setting) } as const
   // One is enough where nothing that a client sends is why; of an upstream that is away, the latest.
   const isAway = name === UNREACHABLE
   if (isAway || name === '401' || name === '403') return { ...about, share: isAway ? 1 / TRIES_MAX : 0.1 }

@@ -282,7 +282,7 @@ test('a Foldgate that has no place free', async () => {
     'foldgate: 3 of the last 3 requests failed: Foldgate itself is full: raise limits.concurrent or limits.bytes_in_flight_mb, or send less at a time',
   ])
   leaving.abort()
-  await expect(first).rejects.toThrow()
+  await expect(first).rejects.toThrow('aborted')
 })
 
 test('an overflow storm: the page says what failed before it says what was saved, and the log has one line', async () => {

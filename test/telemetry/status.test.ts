@@ -280,7 +280,7 @@ describe('an overflow', () => {
     at.end(1, { ...answered(400), ...model }, 'finished', 'overflow')
     expect(at.kinds()).toEqual(['overflow'])
     expect(at.lines()).toEqual([
-      `3 of the last 43 requests failed: default (http://a/v1) refuses prompts as too long, in every form since 12:00:40: its answers say how much it takes: ${advice}`,
+      `3 of the last 43 requests failed: default (http://a/v1) refuses prompts as too long, in every form since 12:00:40: its answers say how much it takes: ${advice.replace('NAME', '"qwen3:8b"')}`,
     ])
   })
 
@@ -292,7 +292,7 @@ describe('an overflow', () => {
     expect(at.tell().well).toBe(true)
     at.begin(6, recovered)
     expect(at.lines()).toEqual([
-      `8 of the last 16 requests of qwen3:8b at default (http://a/v1) had to be sent twice: too long at first, since 12:00:10: ${advice}`,
+      `8 of the last 16 requests of qwen3:8b had to be sent twice: too long for default (http://a/v1) at first, since 12:00:10: ${advice}`,
     ])
   })
 })
