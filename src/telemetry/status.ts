@@ -242,7 +242,8 @@ function guessesTold(all: readonly (readonly [model: string, guess: Guess])[]): 
   const more = all.length > named.length ? ` and of ${grouped(all.length - named.length)} more` : ''
   const since = new Date(Math.min(...all.map(([, { sinceMs }]) => sinceMs))).toISOString()
   const what = `the window of ${named.join(', ')}${more} is a guess`
-  return [{ kind: 'window', what, since, advice: 'set window.tokens in a profile that matches' }]
+  const advice = 'write window: {tokens: N} into a profile that matches, such as profiles/default.yaml'
+  return [{ kind: 'window', what, since, advice }]
 }
 
 const GUESSES_NAMED = 3

@@ -149,7 +149,7 @@ test('that opencode is told no model of the server is said, with the line to wri
   expect(without.refused).toEqual([
     0,
     'foldgate: opencode is told no model of this server, and may ask a provider of its own instead: ' +
-      'write foldgate run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
+      'write npm start -- run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
   ])
   expect(without.stdout).toMatch(/^OPENCODE_CONFIG_CONTENT=\{.*\}\n$/)
   expect((await run([...server, '--model', 'm', '--', 'opencode'], started)).refused).toEqual([0, ''])

@@ -243,6 +243,6 @@ test('a window that had to be guessed', async () => {
   await using at = await standWith(completion('fine'))
   await ask(at, 1, { model: 'nobody-knows-this' })
   expect(await troublesOf(at)).toEqual([
-    'window: the window of nobody-knows-this (128,000 tokens) is a guess: set window.tokens in a profile that matches',
+    'window: the window of nobody-knows-this (128,000 tokens) is a guess: write window: {tokens: N} into a profile that matches, such as profiles/default.yaml',
   ])
 })

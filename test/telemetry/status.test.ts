@@ -250,7 +250,7 @@ describe('a model', () => {
     expect(at.tell().well).toBe(true)
     at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
     expect(at.lines()).toEqual([
-      'the window of nobody-knows (128,000 tokens) is a guess since 12:00:01: set window.tokens in a profile that matches',
+      'the window of nobody-knows (128,000 tokens) is a guess since 12:00:01: write window: {tokens: N} into a profile that matches, such as profiles/default.yaml',
     ])
     at.begin(1, { model: 'nobody-knows', window_source: 'config' })
     expect(at.tell().well).toBe(true)

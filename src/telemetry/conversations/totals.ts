@@ -76,8 +76,7 @@ export function createTotalsKeeper(options: {
     addRow: (row: UsageRow): void => {
       savings.add(row)
       const sum = openAt(row.time)
-      const { tokens_received: received, tokens_are_bounds: isBound } = row
-      const { prompt_cost: cost, whole_prompt_cost: whole } = row
+      const { tokens_received: received, prompt_cost: cost, whole_prompt_cost: whole } = row
       sum.requests += 1
       if (row.beyond_window === true) sum.beyond_window += 1
       // If it was not answered, or refused for another reason, no size would have helped.
@@ -88,7 +87,7 @@ export function createTotalsKeeper(options: {
       if (row.action === 'recovered') sum.recoveries += 1
       sum.saved_tokens += row.saved_tokens
       // A bound is no count: what was not counted was sent as it came.
-      if (received !== null && !isBound)
+      if (received !== null && !row.tokens_are_bounds)
         sum.observed_tokens += received - (row.observed_tokens_sent ?? received)
       if (row.passes.length === 0) return
       if (cost === null || whole === null) sum.unknown_requests += 1
