@@ -37,13 +37,22 @@ export function say({ stdout }: Pick<CommandContext, 'stdout'>, text: string): n
 
 /** Prints what is wrong, and returns the exit code. */
 export function complain(
-  { stderr }: Pick<CommandContext, 'stderr'>,
+  { stderr, startedAs }: Pick<CommandContext, 'stderr' | 'startedAs'>,
   problems: readonly (string | Problem)[],
 ): number {
-  const lines = problems.map((each) => (typeof each === 'string' ? each : formatProblem(each)))
+  const lines = problems.map((each) =>
+    asStarted(typeof each === 'string' ? each : formatProblem(each), startedAs),
+  )
   stderr.write(`${lines.join('\n')}\n`)
   return 1
 }
+
+/** @internal exported for tests. The message, with Foldgate's commands as their user starts them. */
+export const asStarted = (message: string, startedAs: string): string =>
+  message.replaceAll(ownCommand, `${startedAs} `)
+
+/** Not at the beginning or before a colon, where it says who speaks, nor within a path. */
+const ownCommand = /(?<=[ (])foldgate (?=(?:--)?[a-z]+(?![\w:./\\]))/g
 
 /** Prints what the user should know beside the result. */
 export function noteOn({ stderr }: Pick<CommandContext, 'stderr'>): (message: string) => void {

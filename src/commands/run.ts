@@ -223,9 +223,8 @@ function refuseLoop({ port }: Listening, { upstreams }: Destinations): void {
 }
 
 /** Messages are held in memory only: they end with the run. */
-function howToSee({ program, startedAs }: CommandContext, storeName: string): string {
-  const command = program[0]?.split(/[/\\]/).at(-1) ?? ''
-  const keep = `to see it message by message, "${startedAs} run --keep -- ${command} …" keeps its page open`
+function howToSee({ startedAs }: CommandContext, storeName: string): string {
+  const keep = `to see it message by message, the same command with --keep ("${startedAs} run --keep …") keeps its page open`
   if (storeName === 'memory:') return `${keep}.`
   const again = startedAs.replace(/ --$/, '')
   return `to see what was done, request by request: "${again}" shows it on its page; ${keep}.`
@@ -368,14 +367,14 @@ async function environmentOf(context: CommandContext): Promise<Environment> {
 
 /** Says so where the command may go past the one server, since no model of that is named. */
 function tellMissingModel(context: CommandContext, { isOneServer }: Behind): void {
-  const { program, flags, stderr } = context
+  const { program, flags, stderr, startedAs } = context
   const found = findProgram(program)
   const way = { isOneServer, model: flagText(flags, 'model') }
   if (found.program.lacksModel?.(way, placeOf(context)) !== true) return
   const upstream = flagText(flags, 'upstream')
   const server = upstream === null ? '' : ` --upstream ${upstream}`
   const command = program.slice(0, found.ownArgumentsAt).join(' ')
-  const line = `foldgate run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
+  const line = `${startedAs} run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
   stderr.write(
     `foldgate: ${found.program.name} is told no model of this server, and may ask a provider of its own instead: write ${line}\n`,
   )

@@ -12,7 +12,7 @@ import { createConversationList } from './conversations/conversation-list.ts'
 import { createConversations } from './conversations/read-conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper, createUnreadTally } from './conversations/totals.ts'
-import { createPriceList, promptCosts, type PromptCosts, summaryCost } from './costs.ts'
+import { createPriceList, promptCosts, type PromptCosts, savedTokens, summaryCost } from './costs.ts'
 import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/event-types.ts'
 import { createJournal, type Signals } from './journal/journal.ts'
@@ -231,7 +231,7 @@ export function openActivity(options: ActivityOptions) {
 
 /** @internal exported for tests. The whole row of a request that has ended. */
 export function endedRow(
-  report: Pick<RequestReport, 'row' | 'prefixCause'>,
+  report: RequestReport,
   end: RequestEnd,
   costs: PromptCosts,
   process: string,
@@ -248,6 +248,7 @@ export function endedRow(
     cache_written_tokens: usage?.cacheWrittenTokens ?? null,
     cache_miss: end.cacheMiss,
     completion_tokens: usage?.completionTokens ?? null,
+    saved_tokens: savedTokens(report, usage),
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
     reasoning_removed: Object.values(removedThoughts ?? {}).reduce((sum, count) => sum + count, 0),

@@ -49,6 +49,12 @@ export function promptCounts({ row, isSentBound, ratio }: CountedReport, usage: 
   return { received: Math.max(0, sent + inItsTokens), ...counts }
 }
 
+/** How many tokens of a prompt were not sent on; 0 where nobody counted both. */
+export function savedTokens(report: CountedReport, usage: RequestEnd['usage']): number {
+  const { received, sent } = promptCounts(report, usage)
+  return received === null || sent === null ? 0 : received - sent
+}
+
 /** What a prompt cost, and what it would have cost whole; null if that is not known. */
 export type PromptCosts = { readonly sent: number | null; readonly whole: number | null }
 

@@ -89,11 +89,9 @@ test("a program's requests go through Foldgate to where its environment had them
   expect(ran.ended).toEqual([7, '200 compacted tight 200\n'])
   const lines = ran.stderr.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
-  expect(lines[0]).toMatch(
-    /^foldgate: 2 requests: 1 compacted and 0 recovered from an overflow; [\d,]+ of [\d,]+ prompt tokens saved/,
-  )
+  expect(lines[0]).toMatch(/^foldgate: 2 requests: 1 compacted; [\d,]+ of [\d,]+ prompt tokens saved/)
   expect(lines[1]).toMatch(
-    /request by request: "npm start" .*message by message, "npm start -- run --keep -- /,
+    /request by request: "npm start" .*message by message, the same command with --keep \("npm start -- run --keep …"\)/,
   )
   const asked = [...openAi.requests, ...anthropic.requests].map(({ url, headers }) =>
     [url, headers.authorization, headers['x-api-key']].join(' '),
@@ -173,7 +171,7 @@ test('that opencode is told no model of the server is said, with the line to wri
   expect(without.refused).toEqual([
     0,
     'foldgate: opencode is told no model of this server, and may ask a provider of its own instead: ' +
-      'write foldgate run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
+      'write npm start -- run --upstream http://127.0.0.1:9/v1 --model NAME -- opencode …\n',
   ])
   expect(without.stdout).toMatch(/^OPENCODE_CONFIG_CONTENT=\{.*\}\n$/)
   expect((await run([...server, '--model', 'm', '--', 'opencode'], started)).refused).toEqual([0, ''])

@@ -39,9 +39,9 @@ export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
       <h1 id="savings-title">What was left out in ${plural(days, 'day')}</h1>
       ${barChart(savings, days, setting.now)}
       <p class="soft">
-        Tokens that came and were not sent on, by Foldgate’s own count, in UTC days. A request that goes on as
-        it came saves nothing. Most of what is left out would have come from the provider’s cache, at a tenth
-        of the price or so, and a compaction makes the cache begin anew:
+        Tokens that came and were not sent on, in the provider’s tokens where it says how many it got, in UTC
+        days. A request that goes on as it came saves nothing. Most of what is left out would have come from
+        the provider’s cache, at a tenth of the price or so, and a compaction makes the cache begin anew:
         ${hasPrices ? 'money counts' : 'money, at list prices, counts'} both; tokens do not.
       </p>
       <p class="facts">

@@ -87,10 +87,8 @@ const keyOf = ({ day, client, model, profile }: Savings): string =>
   JSON.stringify([day, client, model, profile])
 
 function savingsOf(row: UsageRow): Savings {
-  const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
+  const { prompt_cost: cost, whole_prompt_cost: whole } = row
   const isChanged = row.passes.length > 0 && !isFailed(row)
-  // A bound is no count, and what goes on as it came saves nothing.
-  const isCounted = isChanged && received !== null && sent !== null && !row.tokens_are_bounds
   return {
     day: dayOf(row.time),
     client: row.client,
@@ -98,7 +96,7 @@ function savingsOf(row: UsageRow): Savings {
     profile: row.profile,
     requests: 1,
     changed: isChanged ? 1 : 0,
-    saved_tokens: isCounted ? received - sent : 0,
+    saved_tokens: isFailed(row) ? 0 : row.saved_tokens,
     prompt_tokens: row.prompt_tokens ?? 0,
     cached_tokens: row.cached_tokens ?? 0,
     saved_money: isChanged && cost !== null && whole !== null ? whole - cost : null,

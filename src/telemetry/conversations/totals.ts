@@ -78,8 +78,7 @@ export function createTotalsKeeper(options: {
     addRow: (row: UsageRow): void => {
       savings.add(row)
       const sum = openAt(row.time)
-      const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
-      const { prompt_cost: cost, whole_prompt_cost: whole } = row
+      const { tokens_received: received, prompt_cost: cost, whole_prompt_cost: whole } = row
       sum.requests += 1
       if (row.compaction !== null) sum.compactions += 1
       if (row.action === 'relayed' && row.reason === 'stateful') sum.stateful_requests += 1
@@ -88,11 +87,10 @@ export function createTotalsKeeper(options: {
       if (isFailed(row)) return void (sum.failed += 1)
       if (row.beyond_window === true) sum.beyond_window += 1
       if (row.beyond_window === null && row.status !== null) sum.beyond_unknown += 1
+      sum.saved_tokens += row.saved_tokens
       // A bound is no count: what was not counted was sent as it came.
-      if (received !== null && !isBound) {
-        sum.saved_tokens += received - (sent ?? received)
+      if (received !== null && !row.tokens_are_bounds)
         sum.observed_tokens += received - (row.observed_tokens_sent ?? received)
-      }
       if (row.passes.length === 0) return
       if (cost === null || whole === null) sum.unknown_requests += 1
       else {

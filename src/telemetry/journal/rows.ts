@@ -136,6 +136,8 @@ export const usageRowSchema = begunRowSchema.extend({
   completion_tokens: optionalCount,
   /** What the provider says was not as it was when it last had the conversation. */
   cache_miss: optionalName,
+  /** Tokens that came and were not sent, as `foldgate_prompt_tokens_total` counts them: below zero where more was sent. */
+  saved_tokens: z.number().default(0),
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
   prompt_cost: z.number().nullable().default(null),
   whole_prompt_cost: z.number().nullable().default(null),

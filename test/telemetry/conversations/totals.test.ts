@@ -19,6 +19,7 @@ const compacted: Partial<UsageRow> = {
   beyond_window: true,
   tokens_received: 90_000,
   tokens_sent: 50_000,
+  saved_tokens: 40_000,
   prompt_cost: 0.05,
   whole_prompt_cost: 0.09,
 }
@@ -45,7 +46,7 @@ describe('what all requests come to', () => {
     // Four hundredths saved, two lost.
     expect(all?.saved_money).toBeCloseTo(0.02, 10)
     // And more may be sent than came.
-    keeper.addRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 100_130 }))
+    keeper.addRow(usageRow({ ...compacted, saved_tokens: -100_030 }))
     expect(keeper.all()?.saved_tokens).toBe(-20_030)
   })
 
