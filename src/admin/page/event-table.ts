@@ -10,6 +10,7 @@ import {
   foreign,
   html,
   type HtmlEscapedString,
+  liveSection,
   type MarkupPart,
   plural,
   table,
@@ -50,16 +51,14 @@ export function eventTable({ events, now, names, hadEvents }: EventTableOptions)
     ],
     ['Took', 'right soft', ({ milliseconds: ms }) => ms !== null && duration(ms)],
   ]
-  return html`<section id="events" data-live aria-labelledby="events-title">
-    <h2 id="events-title">Events</h2>
-    ${
-      events.length === 0
-        ? html`<p class="soft">
-            ${hadEvents ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.' : 'Nothing happened yet: compactions, recoveries and failures are listed here.'}
-          </p>`
-        : table(events, columns, ({ id }) => `event-${id}`)
-    }
-  </section>`
+  const none = hadEvents
+    ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.'
+    : 'Nothing happened yet: compactions, recoveries and failures are listed here.'
+  const found =
+    events.length === 0
+      ? html`<p class="soft">${none}</p>`
+      : table(events, columns, ({ id }) => `event-${id}`)
+  return liveSection('events', 'Events', found)
 }
 
 // --- internal ---

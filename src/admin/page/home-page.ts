@@ -2,8 +2,7 @@ import type { ConversationCard } from '../../telemetry/conversations/conversatio
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { ModelCard } from '../model-cards.ts'
 import type { Totals, UnreadCard } from '../../telemetry/conversations/totals.ts'
-import type { ConversationQuery } from './conversation-filter.ts'
-import { conversationList } from './conversation-list.ts'
+import { conversationList, type ConversationQuery } from './conversation-list.ts'
 import { clientName, conversationName, requestState } from './conversation-table.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './page-frame.ts'
@@ -14,6 +13,7 @@ import {
   foreignOr,
   html,
   type HtmlEscapedString,
+  liveSection,
   moment,
   money,
   plural,
@@ -198,34 +198,19 @@ function their(count: number): string {
 
 /** Requests that are part of no conversation: who sent them, what became of them and what would change that. Nothing if there are none. */
 function unreadTable(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
-  return html`<section
-    id="unread"
-    data-live
-    aria-labelledby="unread-title"
-    ${cards.length === 0 ? html`hidden` : null}
-  >
-    <h2 id="unread-title">Requests outside of conversations</h2>
-    ${
-      cards.length > 0 &&
-      table<UnreadCard>(cards, [
-        [
-          'Client',
-          'text',
-          ({ client }) => foreignOr(clientName(client), 'a client without a name'),
-          { role: 'name' },
-        ],
-        [
-          'API',
-          '',
-          ({ path, dialect }) =>
-            path === null ? foreign((dialect ?? '').replaceAll('-', ' ')) : html`<code>${path}</code>`,
-        ],
-        ['What became of it', 'text', requestState],
-        ['Requests', 'right', ({ requests }) => figure(requests), { caption: 'requests' }],
-        ['When', 'right soft', (card) => agoElement(card.last_seen, now)],
-      ])
-    }
-  </section>`
+  const found = table(cards, [
+    ['Client', 'text', ({ client }) => foreignOr(clientName(client), 'a client without a name'), 'name'],
+    [
+      'API',
+      '',
+      ({ path, dialect }) =>
+        path === null ? foreign((dialect ?? '').replaceAll('-', ' ')) : html`<code>${path}</code>`,
+    ],
+    ['What became of it', 'text', requestState],
+    ['Requests', 'right', ({ requests }) => figure(requests)],
+    ['When', 'right soft', (card) => agoElement(card.last_seen, now)],
+  ])
+  return liveSection('unread', 'Requests outside of conversations', cards.length > 0 && found)
 }
 
 /** What is believed of the models in use, the one used last first, each with a button that has it forgotten. */
@@ -246,9 +231,9 @@ function modelRows(models: readonly ModelCard[], now: Date): HtmlEscapedString {
   const rows = table(
     models.slice(0, MODELS_SHOWN),
     [
-      ['Model', 'text', modelCell, { role: 'name' }],
+      ['Model', 'text', modelCell, 'name'],
       ['Window', 'text', windowCell],
-      ['Ratio', 'right', ({ fields }) => ratioCell(fields.ratio), { caption: 'ratio' }],
+      ['Ratio', 'right', ({ fields }) => ratioCell(fields.ratio)],
       ['Refuses', 'text', ({ fields }) => refusedWords(fields).join(', ')],
       ['Since', 'right soft', (card) => sinceCell(card, now)],
       [html`<span class="hidden">What can be done</span>`, 'right', forgetButton],

@@ -1,6 +1,6 @@
 import type { ConversationDetail } from '../../telemetry/conversations/read-conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
-import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
+import { definitions, figure, html, type HtmlEscapedString, liveSection, plural } from './markup.ts'
 import { compactionWords, treatments } from '../told-words.ts'
 import {
   messageLine,
@@ -19,17 +19,14 @@ export function messageList(
   conversation: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content' | 'around' | 'rows'>,
 ): HtmlEscapedString {
   const { messages, entry_name: entryName, shows_content: showsContent } = conversation
-  return html`<section id="messages" data-live aria-labelledby="messages-title">
-    <h2 id="messages-title">${titles[entryName]} of the latest request</h2>
-    ${
-      messages === null
-        ? html`<p class="soft">
-            They are no longer held. Messages are kept in memory only, for a while, by the process that had
-            the request; the next request of this conversation brings them back.
-          </p>`
-        : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
-    }
-  </section>`
+  const found =
+    messages === null
+      ? html`<p class="soft">
+          They are no longer held. Messages are kept in memory only, for a while, by the process that had the
+          request; the next request of this conversation brings them back.
+        </p>`
+      : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
+  return liveSection('messages', `${titles[entryName]} of the latest request`, found)
 }
 
 /** Messages that are shown as one. */

@@ -52,34 +52,13 @@ export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
         rows.length === 0
           ? html`<p class="soft">No request is on record of these days.</p>`
           : table(rows, [
-              [titles[by], 'text', ([name]) => foreignOr(name, 'without a name'), { role: 'name' }],
-              ['Requests', 'right', ([, sum]) => figure(sum.requests), { caption: 'requests' }],
-              ['Changed', 'right', ([, sum]) => figure(sum.changed), { caption: 'changed' }],
-              [
-                'Tokens left out',
-                'right',
-                ([, sum]) => figure(sum.saved_tokens),
-                { caption: 'tokens left out' },
-              ],
-              [
-                'Prompt tokens',
-                'right',
-                ([, sum]) => figure(sum.prompt_tokens),
-                { caption: 'prompt tokens' },
-              ],
-              [
-                'From its cache',
-                'right',
-                ([, sum]) => figure(sum.cached_tokens),
-                { caption: 'from the cache' },
-              ],
-              [
-                'Money',
-                'right',
-                ([, sum]) =>
-                  sum.saved_money === null ? '' : `${hasPrices ? '' : '$'}${money(sum.saved_money)}`,
-                { caption: 'money' },
-              ],
+              [titles[by], 'text', ([name]) => foreignOr(name, 'without a name'), 'name'],
+              ['Requests', 'right', ([, sum]) => figure(sum.requests)],
+              ['Changed', 'right', ([, sum]) => figure(sum.changed)],
+              ['Tokens left out', 'right', ([, sum]) => figure(sum.saved_tokens)],
+              ['Prompt tokens', 'right', ([, sum]) => figure(sum.prompt_tokens)],
+              ['From its cache', 'right', ([, sum]) => figure(sum.cached_tokens)],
+              ['Money', 'right', ([, sum]) => moneyWords(sum, hasPrices)],
             ])
       }
     </section>`,
@@ -99,6 +78,10 @@ const titles = { day: 'Day', client: 'Client', model: 'Model', profile: 'Profile
 
 function nameOf(part: Savings, by: SavingsKind): string | null {
   return by === 'client' ? clientName(part.client) : part[by]
+}
+
+function moneyWords({ saved_money: saved }: Savings, hasPrices: boolean): string {
+  return saved === null ? '' : `${hasPrices ? '' : '$'}${money(saved)}`
 }
 
 /** A spreadsheet takes what begins like a formula for one, and clients name themselves. */
