@@ -69,37 +69,21 @@ export function createStatus(nowMs: () => number, storeName: string, storeTroubl
       return fault
     },
     summary: (written: SummaryResult): void => {
-      if (written.kind === 'failed' && written.reason === 'cancelled') return
-      const what = written.kind === 'failed' ? `summaries failed (${written.reason})` : null
+      if (written.kind === 'written') return add(parts, 'summaries', null)
+      if (written.reason === 'cancelled') return
+      const what = `summaries failed (${written.reason})`
       const advice = 'recaps stand in their place; see what summary.model and summary.upstream name'
       // One that failed is no sign: it may have been hard to write.
-      const fault = {
-        name: 'failed',
-        group: 'failed',
-        kind: 'summaries',
-        advice,
-        least: 2,
-        share: 0.5,
-      } as const
-      add(parts, 'summaries', what === null ? null : { ...fault, what })
+      add(parts, 'summaries', { name: 'failed', kind: 'summaries', what, advice, least: 2, share: 0.5 })
     },
     /** What waits for it asks again and again: one that is away fails all the time. */
     storeFailed: (reason: string): void => {
       const what = `the store ${storeName} fails (${reason})`
-      const fault = {
-        name: 'fails',
-        group: 'fails',
-        kind: 'store',
-        what,
-        advice: storeAdvice(storeName),
-      } as const
-      add(parts, 'store', fault, MINUTE_MS)
+      add(parts, 'store', { name: 'fails', kind: 'store', what, advice: storeAdvice(storeName) }, MINUTE_MS)
     },
     tell: (): Status => {
       const found = [...parts.values(), ...models.values()].flatMap((recent) => recent.troubles(nowMs()))
-      found.push(
-        ...guessesTold([...guesses.entries()].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)),
-      )
+      found.push(...guessesTold([...guesses].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)))
       const what = 'records are kept in memory, and end with the process,'
       if (storeTrouble !== null) found.push({ kind: 'store', what, since, advice: storeTrouble })
       const troubles = found.toSorted((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind))
@@ -114,11 +98,11 @@ type Trouble = Status['troubles'][number]
 
 /**
  * What is a trouble from so many on (default 1), and from this share of all tries (default: any), together with all others of its
- * group. `name`: by which it is told.
+ * group (default: all of its name). `name`: by which it is told.
  */
 type Fault = Omit<Trouble, 'since'> & {
   readonly name: string
-  readonly group: string
+  readonly group?: string
   readonly least?: number
   readonly share?: number
 }
@@ -160,7 +144,7 @@ function createRecent(spanMs: number) {
       const isReached = seen.at(-1)?.fault?.name !== UNREACHABLE
       const groups = Map.groupBy(
         seen.flatMap(({ fault, atMs }) => (fault === null ? [] : [{ fault, atMs }])),
-        ({ fault }) => fault.group,
+        ({ fault: { name, group = name } }) => group,
       )
       return Array.from(groups.values()).flatMap((those) => {
         const [most = []] = [...Map.groupBy(those, ({ fault }) => fault.name).values()].toSorted(
@@ -178,17 +162,9 @@ function createRecent(spanMs: number) {
   }
 }
 
-/** Whether no whole answer came, of the code of an error of Foldgate's own. */
-function isLost(fault: string): boolean {
-  return fault.startsWith('upstream_')
-}
-
 /** The status of an error that the upstream answered, or the code of one in getting its answer. */
-function faultIn(
-  { action, reason, status }: BegunRow,
-  outcome: RequestEnd['outcome'],
-): string | null | undefined {
-  if (action === 'refused') return reason !== null && isLost(reason) ? reason : undefined
+function faultIn({ action, reason, status }: BegunRow, outcome: RequestEnd['outcome']) {
+  if (action === 'refused') return reason?.startsWith('upstream_') === true ? reason : undefined
   if (outcome === 'broken-off') return 'upstream_broken'
   if (status === null) return undefined
   return status >= 400 ? String(status) : null
@@ -215,9 +191,8 @@ function upstreamFault(name: string, upstream: string): Fault {
   const about = { name, kind, what, advice: advice.replace('SETTING', settingOf(upstream)) } as const
   // One is enough where nothing that a client sends is why; of an upstream that is away, the latest.
   const isAway = name === UNREACHABLE
-  if (isAway || name === '401' || name === '403')
-    return { ...about, group: name, least: 1, share: isAway ? 1 / TRIES_MAX : 0.1 }
-  if (name === '429') return { ...about, group: name, least: 3, share: 0.1 }
+  if (isAway || name === '401' || name === '403') return { ...about, share: isAway ? 1 / TRIES_MAX : 0.1 }
+  if (name === '429') return { ...about, least: 3, share: 0.1 }
   // Most refusals are of what one client has sent.
   return { ...about, group: isRefusal ? 'refusals' : 'failures', least: 3, share: isRefusal ? 0.5 : 0.1 }
 }
@@ -228,7 +203,7 @@ function pressureOf(row: BegunRow, around: HeldOutline['around'] | null): Fault 
   const filled = `system text (${grouped(system)} tokens) and tools (${grouped(tools)}) fill ${percent}% of its budget`
   const what = `requests of ${row.model.slice(0, MODEL_CHARS_MAX)} had to be compacted, while ${filled},`
   const advice = 'raise window.tokens, lower target in its profile, or give the agent fewer tools'
-  return { name: 'pressed', group: 'pressed', kind: 'compaction', what, advice, least: 5, share: 0.8 }
+  return { name: 'pressed', kind: 'compaction', what, advice, least: 5, share: 0.8 }
 }
 
 type Guess = { readonly tokens: number; readonly sinceMs: number; readonly lastMs: number }

@@ -1,4 +1,4 @@
-import { type Savings, savingsBy, savingsSchema } from '../../telemetry/conversations/savings.ts'
+import { dayBefore, type Savings, savingsBy, savingsSchema } from '../../telemetry/conversations/savings.ts'
 import { clientName } from './conversation-table.ts'
 import { layout, type PageSetting } from './page-frame.ts'
 import {
@@ -97,13 +97,12 @@ const ROWS_SHOWN = 500
 
 const CHART_HEIGHT = 120
 const CHART_WIDTH = 1_000
-const DAY_MS = 86_400_000
 
 /** A bar for each day, the latest to the right. Days on which more was sent than came have none. */
 function barChart(savings: readonly Savings[], days: number, now: Date): HtmlEscapedString {
   const sums = savingsBy(savings, ({ day }) => day)
   const bars = Array.from({ length: days }, (_, place) => {
-    const day = new Date(now.getTime() - (days - 1 - place) * DAY_MS).toISOString().slice(0, 10)
+    const day = dayBefore(now, days - 1 - place)
     return { day, tokens: Math.max(0, sums.get(day)?.saved_tokens ?? 0) }
   })
   const most = Math.max(1, ...bars.map(({ tokens }) => tokens))

@@ -28,31 +28,35 @@ export type Savings = z.output<typeof savingsSchema>
 
 /** What requests come to by day, client, model and profile: those of this process, and what others have written down. */
 export function createSavingsKeeper() {
-  const written: Days = new Map()
+  const all: Days = new Map()
   const unwritten: Days = new Map()
-  const partsOf = (days: Days): readonly Savings[] =>
-    [...days.values()].flatMap((parts) => [...parts.values()])
 
   return {
-    add: (row: UsageRow): void => take(unwritten, savingsOf(row)),
+    add: (row: UsageRow): void => {
+      for (const days of [all, unwritten]) take(days, savingsOf(row))
+    },
     /** What has come since this was last asked for. */
     takeUnwritten: (): readonly Savings[] => {
       const parts = partsOf(unwritten)
       unwritten.clear()
-      for (const part of parts) take(written, part)
       return parts
     },
     /** What another process has written down. */
     addWritten: (parts: readonly Savings[]): void => {
-      for (const part of parts) take(written, part)
+      for (const part of parts) take(all, part)
     },
     /** Those of the latest `days` days, today's among them, the latest first. */
     latest: (days: number, now: Date): readonly Savings[] => {
-      const since = dayOf(new Date(now.getTime() - (days - 1) * DAY_MS).toISOString())
-      const all = [...partsOf(written), ...partsOf(unwritten)].filter(({ day }) => day >= since)
-      return [...savingsBy(all, keyOf).values()].toSorted((one, other) => inOrder(other.day, one.day))
+      const since = dayBefore(now, days - 1)
+      const parts = partsOf(all).filter(({ day }) => day >= since)
+      return parts.toSorted((one, other) => inOrder(other.day, one.day))
     },
   }
+}
+
+/** The day in UTC that was so many days ago. */
+export function dayBefore(now: Date, days: number): string {
+  return dayOf(new Date(now.getTime() - days * DAY_MS).toISOString())
 }
 
 /** The parts joined that have the same name; `name` is what one of them is about. */
@@ -82,6 +86,8 @@ const DAYS_MAX = 367
 type Days = Map<string, Map<string, Savings>>
 
 const dayOf = (time: string): string => time.slice(0, 10)
+
+const partsOf = (days: Days): readonly Savings[] => [...days.values()].flatMap((parts) => [...parts.values()])
 
 const keyOf = ({ day, client, model, profile }: Savings): string =>
   JSON.stringify([day, client, model, profile])
@@ -118,15 +124,11 @@ function take(days: Days, part: Savings): void {
 
 const OTHERS = '(others)'
 
-function joined(one: Savings, other: Savings): Savings {
-  const [left, right] = [one.saved_money, other.saved_money]
-  return {
-    ...one,
-    requests: one.requests + other.requests,
-    changed: one.changed + other.changed,
-    saved_tokens: one.saved_tokens + other.saved_tokens,
-    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
-    cached_tokens: one.cached_tokens + other.cached_tokens,
-    saved_money: left === null ? right : right === null ? left : left + right,
-  }
+const summed = ['requests', 'changed', 'saved_tokens', 'prompt_tokens', 'cached_tokens'] as const
+
+function joined(one: Savings, { saved_money: money, ...other }: Savings): Savings {
+  const sum = { ...one }
+  for (const each of summed) sum[each] += other[each]
+  if (money !== null) sum.saved_money = (one.saved_money ?? 0) + money
+  return sum
 }
