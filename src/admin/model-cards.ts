@@ -1,5 +1,4 @@
-import { overheadIn } from '../models/counts/learnt-rate.ts'
-import { seenRatio } from '../models/counts/learnt-rate.ts'
+import { overheadIn, seenRatio } from '../models/counts/learnt-rate.ts'
 import {
   type Belief,
   type Beliefs,

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { JournalEvent } from '../../telemetry/journal/rows.ts'
-import { compactionReason, compactionWords, isTreatedName, lessons, treatedInDetails } from '../told-words.ts'
+import { compactionReason, compactionWords, lessons, treatedInDetails, treatedNames } from '../told-words.ts'
 import { conversationLink } from './conversation-table.ts'
 import {
   clock,
@@ -92,7 +92,7 @@ function what(event: StoredEvent): MarkupPart {
   const isCompaction = type === 'compaction'
   const done = isCompaction ? compactionWords(treatedInDetails(details), 'message') : null
   const why = eventReason(event)
-  const more = eventDetails(details, (name) => isCompaction && isTreatedName(name))
+  const more = eventDetails(details, (name) => isCompaction && treatedNames.has(name))
   return [
     done !== null && html`<span>${done}.</span> `,
     why !== null && html`<span ${done !== null && html`class="soft"`}>${foreign(why)}</span> `,

@@ -8,17 +8,13 @@ export type Warnings = ReturnType<typeof createWarnings>
 /** What an operator is told once, and how it is mended. */
 export function createWarnings(log: Log) {
   const timesRefused = createThrottle({ nowMs: () => performance.now() })
-  const cut = once((model, seen: CutPrompt) =>
-    log.warn(
-      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
-      cutFacts(model, seen),
-    ),
-  )
-  const maybeCut = once((model, seen: CutPrompt) =>
-    log.warn(
-      'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
-      cutFacts(model, seen),
-    ),
+  const cut = once((_, model: string, seen: CutPrompt) =>
+    log.warn(cutWords[seen.certainty], {
+      model: shown(model),
+      prompt_tokens: seen.promptTokens,
+      expected_tokens: seen.expectedTokens,
+      window_tokens: seen.windowTokens,
+    }),
   )
   const overruled = once((_, facts: Record<string, string | number | null>) =>
     log.warn(
@@ -51,8 +47,7 @@ export function createWarnings(log: Log) {
       ),
     ),
     /** An upstream left out part of a prompt without saying so, or may have. */
-    cut: (model: string, seen: CutPrompt): void =>
-      seen.certainty === 'known' ? cut(model, seen) : maybeCut(model, seen),
+    cut: (model: string, seen: CutPrompt): void => cut(`${seen.certainty} ${model}`, model, seen),
     /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
     overruled: (profile: string, model: string, { tokens, overruledTokens }: ResolvedWindow): void => {
       if (overruledTokens === null) return
@@ -92,14 +87,12 @@ const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
 
-function cutFacts(model: string, seen: CutPrompt) {
-  return {
-    model: shown(model),
-    prompt_tokens: seen.promptTokens,
-    expected_tokens: seen.expectedTokens,
-    window_tokens: seen.windowTokens,
-  }
-}
+const cutWords = {
+  known:
+    'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
+  suspected:
+    'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
+} as const satisfies Record<CutPrompt['certainty'], string>
 
 function shown(model: string): string {
   return model.slice(0, MODEL_CHARS_MAX)
