@@ -56,7 +56,7 @@ export function openActivity(options: ActivityOptions) {
   const process = randomUUID()
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
-  const metrics = createMetrics({ version, models: options.metricsModels })
+  const metrics = createMetrics(version, options.metricsModels)
   const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
@@ -74,9 +74,9 @@ export function openActivity(options: ActivityOptions) {
   const unread = createUnreadTally()
   const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
   const priceOf = createPriceList(options.prices)
-  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
-  const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesFaulty = createThrottle({ nowMs })
+  const timesTurnedAway = createThrottle(nowMs, TURNED_AWAY_GAP_MS)
+  const timesRepeated = createThrottle(nowMs, REPEATED_GAP_MS)
+  const timesFaulty = createThrottle(nowMs)
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))

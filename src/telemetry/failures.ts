@@ -95,7 +95,7 @@ export function createFailureLog(
   nowMs = (): number => performance.now(),
   onTold: (facts: FailureFacts, times: number) => void = () => {},
 ): (part: FailingPart, error: unknown) => void {
-  const timesToTell = createThrottle({ gapMs: GAP_MS, nowMs })
+  const timesToTell = createThrottle(nowMs, GAP_MS)
   return function tellFailure(part, error) {
     // A full disk is the operator's to see to.
     const reason = part === 'store' || part === 'archive' ? troubleOf(error) : null

@@ -94,14 +94,13 @@ function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null
     `${plural(requests, 'request')} since ${moment(since)}`,
     plural(compactions, 'compaction'),
     `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
-    ...(savedMoney(totals) === null
-      ? []
-      : [
-          hasPrices
-            ? 'money in the currency of your prices'
-            : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
-        ]),
   ]
+  if (savedMoney(totals) !== null)
+    facts.push(
+      hasPrices
+        ? 'money in the currency of your prices'
+        : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
+    )
   return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
     <p class="soft facts">
       ${facts.map((fact) => html`<span>${fact}</span> `)}
@@ -147,14 +146,14 @@ function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
       : `${spentTokens} and ${hasPrices ? '' : '$'}${money(paid)}`
   const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
   const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
-  if (leftTokens >= 0) {
-    if (leftMoney === null) return html`${tokens} saved${netOf}.`
-    if (leftMoney < 0) return html`${tokens} saved${netOf}, but that cost ${inMoney} more than it saved.`
-    return html`${tokens} and ${inMoney} saved${netOf}.`
-  }
-  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}.`
-  if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
-  return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
+  // Tokens and money are told together where both were gained, or both were lost.
+  const isGain = leftTokens >= 0
+  const isAlike = leftMoney !== null && isGain === leftMoney >= 0
+  const both = isAlike ? html`${tokens} and ${inMoney}` : tokens
+  const isOther = leftMoney !== null && !isAlike
+  return isGain
+    ? html`${both} saved${netOf}${isOther && html`, but that cost ${inMoney} more than it saved`}.`
+    : html`It cost ${both} more than it saved${included}${isOther && html`, but saved ${inMoney}`}.`
 }
 
 function amount(value: number, words: string): HtmlEscapedString {
