@@ -140,14 +140,6 @@ export function openActivity(options: ActivityOptions) {
     if (times !== null) log.warn(`${fault?.what}; ${fault?.advice}`, { upstream, status: answered, times })
   }
 
-  /** A generation request by a path that is not compacted. */
-  function tellPath(path: string, action: string, client: string | null): void {
-    const reason = action === 'relayed' ? 'path' : null
-    const lastSeen = new Date(nowMs()).toISOString()
-    unread.add({ client, dialect: null, path, action, reason, status: null, last_seen: lastSeen })
-    signals.emit('change', null)
-  }
-
   const records: Listener = {
     begun: (report, messages) => {
       warnOfBegun(report)
@@ -176,7 +168,11 @@ export function openActivity(options: ActivityOptions) {
   const tellRelayed: Reports['relayed'] = (endpoint, action, client) => {
     metrics.relayed(endpoint, action)
     // What is no generation request is nobody's question.
-    if (endpoint !== 'other') failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+    if (endpoint === 'other') return
+    const reason = action === 'relayed' ? 'path' : null
+    const about = { client, dialect: null, path: endpoint, action, reason, status: null }
+    unread.add({ ...about, last_seen: new Date(nowMs()).toISOString() })
+    signals.emit('change', null)
   }
 
   return {
