@@ -86,13 +86,8 @@ export function compactionWords(treated: Treated, entry: HeldOutline['entryName'
   })
   if (done.length === 0) return null
   const newest = treated.newest_kept ?? 0
-  const left =
-    newest === 0
-      ? ''
-      : newest === 1
-        ? '; the newest one stands as it was'
-        : `; the newest ${figure(newest)} stand as they were`
-  return `${done.join(', ')}${left}`
+  const left = newest === 1 ? 'one stands as it was' : `${figure(newest)} stand as they were`
+  return done.join(', ') + (newest === 0 ? '' : `; the newest ${left}`)
 }
 
 /** The names under which the journal has these numbers. */

@@ -21,27 +21,11 @@ export const failingParts = [
 
 export type FailingPart = (typeof failingParts)[number]
 
-/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
-export type Failures = {
-  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
-  readonly around: <Result, Given extends readonly unknown[]>(
-    part: FailingPart,
-    instead: Result,
-    work: (...given: Given) => Eventual<Result>,
-    ...given: Given
-  ) => Eventual<Result>
-  /** The same of work that is done at once. */
-  readonly attempt: <Result, Given extends readonly unknown[]>(
-    part: FailingPart,
-    instead: Result,
-    work: (...given: Given) => Result,
-    ...given: Given
-  ) => Result
-  /** Counts and records a failure outside of any request. */
-  readonly note: (part: FailingPart, error: unknown) => void
-}
+export type Failures = ReturnType<typeof createFailures>
 
-export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
+/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
+export function createFailures(onFailure: (part: FailingPart, error: unknown) => void) {
+  /** Counts and records a failure outside of any request. */
   function note(part: FailingPart, error: unknown): void {
     try {
       onFailure(part, error)
@@ -49,30 +33,43 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
       // A listener must not turn this into a failure of the request.
     }
   }
-  return {
-    note,
-    around: (part, instead, work, ...given) => {
-      function failed(error: unknown): typeof instead {
-        if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
-        note(part, error)
-        return instead
-      }
-      try {
-        const working = work(...given)
-        return working instanceof Promise ? working.catch(failed) : working
-      } catch (error) {
-        return failed(error)
-      }
-    },
-    attempt: (part, instead, work, ...given) => {
-      try {
-        return work(...given)
-      } catch (error) {
-        note(part, error)
-        return instead
-      }
-    },
+
+  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
+  function around<Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Eventual<Result>,
+    ...given: Given
+  ): Eventual<Result> {
+    function failed(error: unknown): Result {
+      if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
+      note(part, error)
+      return instead
+    }
+    try {
+      const working = work(...given)
+      return working instanceof Promise ? working.catch(failed) : working
+    } catch (error) {
+      return failed(error)
+    }
   }
+
+  /** The same of work that is done at once. */
+  function attempt<Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Result,
+    ...given: Given
+  ): Result {
+    try {
+      return work(...given)
+    } catch (error) {
+      note(part, error)
+      return instead
+    }
+  }
+
+  return { note, around, attempt }
 }
 
 /** What is told of a failure: figures and names, nothing of what it was about. */

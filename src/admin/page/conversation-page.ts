@@ -55,21 +55,13 @@ export function conversationPage({ conversation, ...setting }: ConversationPageO
 // --- internal ---
 
 function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
-  const {
-    id,
-    label,
-    answering,
-    client,
-    opening,
-    pressure,
-    sent_pressure: sentPressure,
-    tokens_are_bounds: isBound,
-  } = conversation
+  const { id, label, pressure, sent_pressure: sentPressure, tokens_are_bounds: isBound } = conversation
   const name = conversationName(conversation)
-  const program = clientName(client)
+  const program = clientName(conversation.client)
+  const folder = conversation.opening?.folder ?? null
   return html`<section id="facts" data-live aria-labelledby="conversation-title">
     <h1 id="conversation-title">
-      ${name === null ? html`<code>${id}</code>` : foreign(name)} ${answering && answeringMark}
+      ${name === null ? html`<code>${id}</code>` : foreign(name)} ${conversation.answering && answeringMark}
     </h1>
     <div class="standing">
       ${gauge(conversation)}
@@ -87,7 +79,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
         program !== null && ['Client', foreign(program)],
         ['Model', foreignOr(conversation.model === '' ? null : conversation.model, 'none named')],
         ['Profile', foreignOr(conversation.profile, 'none')],
-        opening?.folder != null && ['Folder', html`<code>${foreign(opening.folder)}</code>`],
+        folder !== null && ['Folder', html`<code>${foreign(folder)}</code>`],
         conversation.client_key !== null && ['Client key', foreign(conversation.client_key)],
         ['Window', windowFact(conversation)],
         ['Requests', figure(conversation.requests)],

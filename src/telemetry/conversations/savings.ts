@@ -64,12 +64,12 @@ export function savingsBy(
   parts: readonly Savings[],
   nameOf: (part: Savings) => string | null,
 ): ReadonlyMap<string | null, Savings> {
-  const sums = new Map<string | null, Savings>()
-  for (const part of parts) {
-    const sum = sums.get(nameOf(part))
-    sums.set(nameOf(part), sum === undefined ? part : joined(sum, part))
-  }
-  return sums
+  return new Map(
+    Array.from(Map.groupBy(parts, nameOf), ([each, those]) => [
+      each,
+      those.reduce((sum, part) => joined(sum, part)),
+    ]),
+  )
 }
 
 // --- internal ---
