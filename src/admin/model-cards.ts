@@ -27,6 +27,8 @@ function windowInForce({ tokens, kind, source, profile, overruledTokens }: Windo
   return { tokens, kind, source, profile, overruled_tokens: overruledTokens }
 }
 
+const asItIs = <Value>(value: Value): Value => value
+
 type Fields = ReturnType<typeof fieldsOf>
 
 /** Only those that hold. */
@@ -36,7 +38,6 @@ function fieldsOf(beliefs: Beliefs) {
     const belief: Belief<Values[Name]> | undefined = beliefs[field]
     return belief && toldOf(field, belief, shown(belief.value))
   }
-  const asItIs = <Value>(value: Value): Value => value
   const { ratio, overhead, usage, recall } = beliefs
   const seen = ratio === undefined ? null : seenRatio(ratio.value)
   return {
@@ -55,6 +56,7 @@ function fieldsOf(beliefs: Beliefs) {
   }
 }
 
+/** @internal exported for tests. */
 export type Told<Value> = ReturnType<typeof toldOf<Value>>
 
 /** A belief: where it comes from, since when and until when it holds (ISO 8601), and what would change it. */

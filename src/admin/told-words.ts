@@ -124,13 +124,13 @@ export const pinWords = {
 export const HOW_TO_SEND_ALL = dialects.flatMap(({ howToSendAll }) => howToSendAll ?? []).join('; ')
 
 /** The same of one dialect, by its name; null if none has that name. */
-function howToSendAll(dialect: string | null | undefined): string | null {
+function sendAllAdvice(dialect: string | null | undefined): string | null {
   return dialects.find(({ name }) => name === dialect)?.howToSendAll ?? null
 }
 
 /** The same in few words: what follows a semicolon is for one library. */
 export function sendAllShortly(dialect: string | null): string {
-  return howToSendAll(dialect)?.split(';')[0] ?? 'have the client send all of it'
+  return sendAllAdvice(dialect)?.split(';')[0] ?? 'have the client send all of it'
 }
 
 /** A window and where it comes from, as far as is known. */
@@ -249,7 +249,7 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
       'have the client use /chat/completions, /responses or /messages',
     )
   if (action === 'relayed' && reason === 'stateful')
-    return calm('sent unread: its history lies at the server', howToSendAll(dialect) ?? HOW_TO_SEND_ALL)
+    return calm('sent unread: its history lies at the server', sendAllAdvice(dialect) ?? HOW_TO_SEND_ALL)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
   if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)

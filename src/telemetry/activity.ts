@@ -57,7 +57,7 @@ export function openActivity(options: ActivityOptions) {
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
   const metrics = createMetrics(version, options.metricsModels)
-  const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
+  const failureLog = createFailureLog(log, store.name, undefined, (part, details, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
   const status = createStatus(nowMs, store.name, options.storeTrouble)

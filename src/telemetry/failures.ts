@@ -72,42 +72,30 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
   return { note, around, attempt }
 }
 
-/** What is told of a failure: figures and names, nothing of what it was about. */
-export type FailureFacts = {
-  readonly part: FailingPart
-  /** Which error, and where it comes from: of what says itself why it failed it would tell nothing. */
-  readonly error?: string
-  /** Why a store or an archive failed. */
-  readonly reason?: string
-}
-
 /**
  * Logs what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often it happened in
- * between. A store that refuses every write would fill the log otherwise. `nowMs` and `onTold`, which is told the same,
- * must not throw.
+ * between. A store that refuses every write would fill the log otherwise. It is told in figures and names, with nothing of what it
+ * was about. `nowMs` and `onTold`, which is told the same, must not throw.
  */
 export function createFailureLog(
   log: Log,
   storeName: string,
   nowMs = (): number => performance.now(),
-  onTold: (facts: FailureFacts, times: number) => void = () => {},
+  onTold: (part: FailingPart, details: Readonly<Record<string, string>>, times: number) => void = () => {},
 ): (part: FailingPart, error: unknown) => void {
   const timesToTell = createThrottle(nowMs, GAP_MS)
   return function tellFailure(part, error) {
     // A full disk is the operator's to see to.
     const reason = part === 'store' || part === 'archive' ? troubleOf(error) : null
+    // Of what says itself why it failed, which error it was would tell nothing.
     const isUnknown = reason === null || !(error instanceof Error) || reason === error.constructor.name
-    const facts: FailureFacts = {
-      part,
-      ...(isUnknown && { error: nameOf(error) }),
-      ...(reason !== null && { reason }),
-    }
-    const times = timesToTell(JSON.stringify(facts))
+    const details = { ...(isUnknown && { error: nameOf(error) }), ...(reason !== null && { reason }) }
+    const times = timesToTell(JSON.stringify({ part, ...details }))
     if (times === null) return
-    const told = { ...facts, ...(times === 1 ? {} : { times }) }
+    const told = { part, ...details, ...(times === 1 ? {} : { times }) }
     if (part !== 'store') log.error('a part of Foldgate failed', told)
     else log.error(`the store fails: ${storeAdvice(storeName)}`, { ...told, store: storeName })
-    onTold(facts, times)
+    onTold(part, details, times)
   }
 }
 

@@ -240,8 +240,7 @@ export type Reports = ReturnType<typeof createReports>
 /** Tells of requests. Nothing that goes wrong with a listener harms a request or keeps it from the others (P2). */
 export function createReports(
   listeners: readonly Listener[],
-  /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
-  relayed: (
+  onRelayed: (
     endpoint: Endpoint,
     action: Extract<Action, 'relayed' | 'refused' | 'left'>,
     client: string | null,
@@ -257,7 +256,9 @@ export function createReports(
       const whole = { ...told, totalMs: performance.now() - report.arrivedMs }
       for (const { ended } of listeners) attempt('observation', undefined, ended, report, whole)
     },
-    relayed,
+    /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
+    relayed: (...told: Parameters<typeof onRelayed>): void =>
+      attempt('observation', undefined, onRelayed, ...told),
   }
 }
 

@@ -23,12 +23,10 @@ import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
 import { sendAllShortly, windowWords } from '../told-words.ts'
 
 export type HomePageOptions = PageSetting &
-  Omit<HeadlineOptions, 'statefulDialect'> & {
+  HeadlineOptions & {
     readonly conversations: readonly ConversationCard[]
     /** Which of them are asked for. */
     readonly query: ConversationQuery
-    /** Requests that are part of none, by their kind. */
-    readonly unread: readonly UnreadCard[]
     /** The one used last first. */
     readonly models: readonly ModelCard[]
     /** The latest of all conversations, the newest first. */
@@ -37,16 +35,15 @@ export type HomePageOptions = PageSetting &
 
 /** The page at `/`: what Foldgate has been good for, the conversations, what is believed of models, and what happened last. */
 export function homePage(options: HomePageOptions): HtmlEscapedString {
-  const { totals, conversations, query, unread, models, events, hasPrices, clientUrl, ...setting } = options
+  const { totals, conversations, query, unread, models, events, now } = options
   const names = new Map(conversations.map((card) => [card.id, conversationName(card)]))
   return layout({
-    ...setting,
+    ...options,
     title: 'Foldgate',
     conversation: null,
-    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
-    ${conversationList(conversations, query, setting.now)} ${unreadTable(unread, setting.now)}
-    ${modelTable(models, setting.now)}
-    ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
+    main: html`${headlineSection(options)} ${conversationList(conversations, query, now)}
+    ${unreadTable(unread, now)} ${modelTable(models, now)}
+    ${eventTable({ events, now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
   })
 }
 
@@ -55,10 +52,10 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
  * alike.
  */
 export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
-  const { totals, hasPrices, clientUrl, statefulDialect } = options
+  const { totals, clientUrl } = options
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
     <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
-    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices, statefulDialect)}
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, options)}
   </section>`
 }
 
@@ -71,13 +68,8 @@ type HeadlineOptions = {
   readonly hasPrices: boolean
   /** The base URL that clients are given. */
   readonly clientUrl: string
-  /** The API of the latest request that left its conversation at the server; null if none is known. */
-  readonly statefulDialect: string | null
-}
-
-/** The API of the latest request that left its conversation at the server. */
-function dialectOfStateful(unread: readonly UnreadCard[]): string | null {
-  return unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')?.dialect ?? null
+  /** Requests that are part of no conversation, by their kind, the latest first. */
+  readonly unread: readonly UnreadCard[]
 }
 
 function invitation(clientUrl: string): HtmlEscapedString {
@@ -87,9 +79,9 @@ function invitation(clientUrl: string): HtmlEscapedString {
     <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
 }
 
-function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null): HtmlEscapedString {
+function told(totals: Totals, { hasPrices, unread }: HeadlineOptions): HtmlEscapedString {
   const { requests, since, compactions, recoveries } = totals
-  const found = notes(totals, statefulDialect)
+  const found = notes(totals, unread)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
     plural(compactions, 'compaction'),
@@ -161,7 +153,7 @@ function amount(value: number, words: string): HtmlEscapedString {
 }
 
 /** What is left out of the sums, or went by unread, and what to do about it. */
-function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEscapedString[] {
+function notes(totals: Totals, unread: readonly UnreadCard[]): readonly HtmlEscapedString[] {
   const { unknown_requests: requests, unknown_summaries: summaries } = totals
   const hasMoney =
     totals.priced_requests > 0 && (totals.summary_tokens === 0 || summaryMoney(totals) !== null)
@@ -170,6 +162,7 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
     summaries > 0 && plural(summaries, 'summary', 'summaries'),
   ].filter((words) => words !== false)
   const { stateful_requests: stateful, native_requests: native } = totals
+  const latest = unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')
   const found = [
     hasMoney &&
       unpriced.length > 0 &&
@@ -180,7 +173,7 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
         <code>observe</code> out of them, and they do.`,
     stateful > 0 &&
       html`${plural(stateful, 'request')} left ${their(stateful)} conversation at the server, and went on
-      unread: ${sendAllShortly(statefulDialect)}.`,
+      unread: ${sendAllShortly(latest?.dialect ?? null)}.`,
     native > 0 &&
       html`${plural(native, 'request')} had the server compact ${their(native)} conversation
       (<code>reason=native</code>), and went on unread.`,

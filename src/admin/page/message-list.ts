@@ -9,7 +9,6 @@ import {
   messageText,
   partLine,
   shownControls,
-  sizeMeanings,
   tokenBar,
 } from './message-line.ts'
 import { type PartSize, treatedMessages } from '../../telemetry/request-report.ts'
@@ -94,6 +93,13 @@ export function sizedRequest(
 }
 
 // --- internal ---
+
+/** What words of size mean that stand all over the pages. */
+const sizeMeanings = {
+  budget: 'what a prompt may take: the window less what is kept free for the reply',
+  pressure: 'tokens of a prompt as a share of the budget; at 100% it is full',
+  trigger: 'the pressure at which a compaction begins; the profile sets it',
+} as const
 
 const treatmentMeanings = Object.entries(treatments).map(
   ([treatment, { meaning }]) => [treatment, meaning] as const,

@@ -5,12 +5,7 @@ import { inOrder } from './conversation-list.ts'
 const name = z.string().nullable()
 const count = z.number()
 
-export const savingsSchema = z.object({
-  /** In UTC, as `2026-11-29`. */
-  day: z.string(),
-  client: name,
-  model: name,
-  profile: name,
+const figures = z.object({
   requests: count,
   /** Requests that were changed. */
   changed: count,
@@ -19,6 +14,15 @@ export const savingsSchema = z.object({
   /** Prompt tokens by the provider's count, and those among them that it read from its cache. */
   prompt_tokens: count,
   cached_tokens: count,
+})
+
+export const savingsSchema = z.object({
+  /** In UTC, as `2026-11-29`. */
+  day: z.string(),
+  client: name,
+  model: name,
+  profile: name,
+  ...figures.shape,
   /** In the currency of the prices, of changed requests whose price is known; null if none of them has one. */
   saved_money: count.nullable(),
 })
@@ -124,7 +128,7 @@ function take(days: Days, part: Savings): void {
 
 const OTHERS = '(others)'
 
-const summed = ['requests', 'changed', 'saved_tokens', 'prompt_tokens', 'cached_tokens'] as const
+const summed = figures.keyof().options
 
 function joined(one: Savings, { saved_money: money, ...other }: Savings): Savings {
   const sum = { ...one }

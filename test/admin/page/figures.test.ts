@@ -105,7 +105,7 @@ function told(totals: Partial<Totals>, hasPrices = true): string {
     totals: totalsWith({ requests: 100, ...totals }),
     hasPrices,
     clientUrl: 'http://127.0.0.1:3653/v1',
-    statefulDialect: null,
+    unread: [],
   })
   return visibleText(markup)
 }
