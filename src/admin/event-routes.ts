@@ -153,8 +153,6 @@ const UNREAD_BYTES_MAX = 1024 * 1024
 function requireType(text: string): JournalEvent['type'] {
   const type = eventTypes.find((known) => known === text)
   if (type !== undefined) return type
-  const known = eventTypes.join(', ')
-  throw new FoldgateError('invalid_parameter', `There are no events of this type: ask for one of ${known}.`, {
-    param: 'type',
-  })
+  const message = `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`
+  throw new FoldgateError('invalid_parameter', message, { param: 'type' })
 }

@@ -128,13 +128,8 @@ const times: readonly Option[] = [
 
 /** A request that came alone and went on as it came: a hundred of them say no more than how many they are. */
 function isSingle({ root, branches }: ConversationTree): boolean {
-  return (
-    branches.length === 0 &&
-    root.requests <= 1 &&
-    root.compactions === 0 &&
-    !root.answering &&
-    root.label === null
-  )
+  const { requests, compactions, answering, label } = root
+  return branches.length === 0 && requests <= 1 && compactions === 0 && !answering && label === null
 }
 
 function rankOf({ root, branches }: ConversationTree): number {
