@@ -40,7 +40,7 @@ export function openHttp(options: OpenHttpOptions): Doors {
   const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
-  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
+  const timesTurnedAway = createThrottle(() => performance.now(), TURNED_AWAY_GAP_MS)
   const bodyLimits: ReceiveBodyOptions = {
     bodyBytesMax: limits.body_mb * MEGABYTE,
     budget: createFairShare({

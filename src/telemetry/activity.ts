@@ -53,8 +53,8 @@ export function openActivity(options: ActivityOptions) {
   const process = randomUUID()
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
-  const metrics = createMetrics({ version, models: settings.admin.metrics_models })
-  const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
+  const metrics = createMetrics(version, settings.admin.metrics_models)
+  const failureLog = createFailureLog(log, store.name, undefined, (part, details, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
   const status = createStatus(nowMs, settings, store.name, options.storeTrouble)
@@ -70,62 +70,38 @@ export function openActivity(options: ActivityOptions) {
   const unread = createUnreadTally()
   const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
   const priceOf = createPriceList(settings.prices)
-  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
-  const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesFaulty = createThrottle({ nowMs })
+  const timesTurnedAway = createThrottle(nowMs, TURNED_AWAY_GAP_MS)
+  const timesRepeated = createThrottle(nowMs, REPEATED_GAP_MS)
+  const timesFaulty = createThrottle(nowMs)
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
   }
 
-  /** What requests of a conversation say again and again: told at once, and then only counted for a while. */
-  function tellRepeated(
-    { conversation }: Pick<UsageRow, 'conversation'>,
-    what: string,
-    tell: (times: number) => void,
-  ): void {
-    const times = timesRepeated(`${conversation} ${what}`)
-    if (times !== null) tell(times)
-  }
-
   function warnOfBegun({ row, refusedThoughts: refusal, keptLeftOut }: RequestReport): void {
     const { conversation, model } = row
     // An operator who is not told takes the provider for content with what it is sent.
-    if (refusal !== null)
-      tellRepeated(row, `refused ${refusal}`, (times) =>
-        log.warn(
-          'an upstream refused a request on account of the thoughts in it, and answered another form',
-          { conversation, model, refusal, times },
-        ),
-      )
-    if (keptLeftOut > 0)
-      tellRepeated(row, 'kept', (times) =>
-        log.warn(
-          'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept',
-          { conversation, model, tokens_left_out: keptLeftOut, times },
-        ),
-      )
+    const refused = refusal === null ? null : timesRepeated(`${conversation} refused ${refusal}`)
+    if (refused !== null) log.warn(THOUGHTS_REFUSED, { conversation, model, refusal, times: refused })
+    const left = keptLeftOut === 0 ? null : timesRepeated(`${conversation} kept`)
+    if (left !== null)
+      log.warn(KEPT_LEFT_OUT, { conversation, model, tokens_left_out: keptLeftOut, times: left })
   }
 
   function tellLosses(row: UsageRow): void {
     const { conversation, profile, model, cache_miss: miss, reasoning_removed_by_foldgate: items } = row
     const about = { conversation, profile, model }
-    if (items > 0)
-      tellRepeated(row, 'removed', (times) => {
-        const message = 'an upstream left out reasoning on account of what was sent in its place'
-        log.warn(message, { conversation, items, times })
-        writeEvent({
-          ...about,
-          type: 'reasoning-removed',
-          reason: 'prefix-changed',
-          details: { items, times },
-        })
-      })
+    const removed = items === 0 ? null : timesRepeated(`${conversation} removed`)
+    if (removed !== null) {
+      const details = { items, times: removed }
+      log.warn(REASONING_LEFT_OUT, { conversation, ...details })
+      writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details })
+    }
     // A compaction changes messages: that is no news.
-    if (miss !== null && (miss !== 'messages' || row.compaction === null))
-      tellRepeated(row, `missed ${miss}`, (times) =>
-        writeEvent({ ...about, type: 'cache-missed', reason: miss, details: { times } }),
-      )
+    const isNews = miss !== null && (miss !== 'messages' || row.compaction === null)
+    const missed = isNews ? timesRepeated(`${conversation} missed ${miss}`) : null
+    if (missed !== null)
+      writeEvent({ ...about, type: 'cache-missed', reason: miss, details: { times: missed } })
   }
 
   /** Of what an upstream answers the log has a line a minute; that it does not answer is told for all paths. */
@@ -135,14 +111,6 @@ export function openActivity(options: ActivityOptions) {
     const isAnswer = action !== 'refused' && (answered ?? 0) >= 400
     const times = fault != null && isAnswer ? timesFaulty(`${upstream} ${answered}`) : null
     if (times !== null) log.warn(`${fault?.what}; ${fault?.advice}`, { upstream, status: answered, times })
-  }
-
-  /** A generation request by a path that is not compacted. */
-  function tellPath(path: string, action: string, client: string | null): void {
-    const reason = action === 'relayed' ? 'path' : null
-    const lastSeen = new Date(nowMs()).toISOString()
-    unread.add({ client, dialect: null, path, action, reason, status: null, last_seen: lastSeen })
-    signals.emit('change', null)
   }
 
   const records: Listener = {
@@ -173,7 +141,11 @@ export function openActivity(options: ActivityOptions) {
   const tellRelayed: Reports['relayed'] = (endpoint, action, client) => {
     metrics.relayed(endpoint, action)
     // What is no generation request is nobody's question.
-    if (endpoint !== 'other') failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+    if (endpoint === 'other') return
+    const reason = action === 'relayed' ? 'path' : null
+    const about = { client, dialect: null, path: endpoint, action, reason, status: null }
+    unread.add({ ...about, last_seen: new Date(nowMs()).toISOString() })
+    signals.emit('change', null)
   }
 
   return {
@@ -272,6 +244,12 @@ const TURNED_AWAY_GAP_MS = 10_000
 
 /** How long what answers to one conversation say again and again is only counted, in milliseconds. */
 const REPEATED_GAP_MS = 600_000
+
+const THOUGHTS_REFUSED =
+  'an upstream refused a request on account of the thoughts in it, and answered another form'
+const KEPT_LEFT_OUT =
+  'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
+const REASONING_LEFT_OUT = 'an upstream left out reasoning on account of what was sent in its place'
 
 /** A server may name its model as it likes. */
 const NAME_CHARS_MAX = 512

@@ -93,7 +93,8 @@ export function createStatus(
     /** A request has ended. Returns what its upstream did to it: null if that was well, undefined if nothing is known of it. */
     ended: (report: Refusable, outcome: RequestEnd['outcome']) => {
       const { action, reason, status, upstream, model } = report.row
-      if (action === 'refused' && !isLost(reason ?? '')) return refused(reason ?? '', status ?? 0)
+      if (action === 'refused' && reason?.startsWith('upstream_') !== true)
+        return refused(reason ?? '', status ?? 0)
       const name = faultIn(report, outcome)
       if (name === undefined) return undefined
       const named = windowAdvice.replace('NAME', () => JSON.stringify(model.slice(0, MODEL_CHARS_MAX)))
@@ -205,11 +206,6 @@ function createRecent(spanMs: number) {
       })
     },
   }
-}
-
-/** Whether no whole answer came, of the code of an error of Foldgate's own. */
-function isLost(fault: string): boolean {
-  return fault.startsWith('upstream_')
 }
 
 /** The status of an error that the upstream answered, or the code of one in getting its answer. */

@@ -230,6 +230,8 @@ type ThresholdFigures = {
   readonly marginTokens: number
 }
 
+type PassStart = { readonly at: number | null; readonly enabled?: boolean }
+
 /**
  * Where everything begins under a profile, in tokens of the whole prompt as it is counted, to be compared with
  * `tokens.received.total`: the margin is taken off. Null: off.
@@ -239,10 +241,10 @@ function thresholdsIn(profile: Profile, figures: ThresholdFigures) {
   const isOff = profile.trigger === 'off'
   const at = (setting: number): number =>
     Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
-  const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+  const passAt = (pass: PassStart): number | null =>
     isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
   // At zero these need no compaction: they treat a message from the first time it is sent.
-  const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+  const fromTheFirst = (pass: PassStart): number | null =>
     pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
   const texts: Readonly<Partial<Record<`${TextPassName}_at`, number | null>>> = Object.fromEntries(
     textPasses.map(({ name }) => [`${name}_at`, fromTheFirst(profile[name])]),

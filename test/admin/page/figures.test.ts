@@ -108,7 +108,7 @@ function told(totals: Partial<Totals>, hasPrices = true, status = allWell): stri
     totals: totalsWith({ requests: 100, ...totals }),
     hasPrices,
     clientUrl: 'http://127.0.0.1:3653/v1',
-    statefulDialect: null,
+    unread: [],
     status,
   })
   return visibleText(markup)
