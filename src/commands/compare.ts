@@ -79,13 +79,7 @@ async function compareRecorded(context: CommandContext): Promise<number> {
     limits,
     findWindow,
     profiles: files.profiles,
-    explain: createExplain({
-      profiles: () => profiles,
-      findWindow,
-      usageInStreams: settings.usage.in_streams,
-      limits,
-      isAnthropic: (upstream) => addressOf(upstream).isAnthropic,
-    }),
+    explain: createExplain({ profiles: () => profiles, findWindow, settings }),
   })
   const leftOut = [...unread, ...found.unread]
   if (found.conversations === 0) return complain(context, leftOut.slice(0, LEFT_OUT_SHOWN))

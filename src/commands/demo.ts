@@ -4,7 +4,7 @@ import { problemOf } from '../config/problem.ts'
 import { loadSettings } from '../config/settings.ts'
 import { runDemo } from './demo/run-demo.ts'
 import { spokenDialects } from './demo/wires.ts'
-import { createLog } from '../telemetry/log/log.ts'
+import { silentLog } from '../telemetry/log/log.ts'
 import { loadCounter } from '../tokens/encodings.ts'
 import { meantOr } from '../profiles/near-miss.ts'
 import { profileSchema } from '../profiles/schema.ts'
@@ -65,7 +65,7 @@ async function startFoldgate(
     storeTrouble: null,
     secret: randomBytes(32),
     proxies: proxiesFrom(env),
-    log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),
+    log: silentLog,
     nowMs: Date.now,
     version,
     tracing: null,

@@ -93,22 +93,14 @@ export type ArrivalLimits = {
   readonly graceMs?: number
 }
 
-/** Sees to it that a body arrives. It begins paused. */
-export type ArrivalClock = {
-  readonly arrived: (bytes: number) => void
-  /** Stops it: from now on it is not the client that keeps the body waiting. */
-  readonly pause: () => void
-  readonly goOn: () => void
-}
-
 /**
- * Calls `onLate` with a `body_timeout` where a body comes too slowly. A silence counts from the last byte; the rate by what
+ * Sees to it that a body arrives, once it goes on: calls `onLate` with a `body_timeout` where it comes too slowly. A silence counts from the last byte; the rate by what
  * the client is behind, and what it once sent faster is no leave to be slow for hours: a body holds its place and its bytes
  * for as long as it takes.
  *
  * @internal exported for tests
  */
-export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateError) => void): ArrivalClock {
+export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateError) => void) {
   const { silenceMs, bytesPerSecondMin } = limits
   const graceMs = bytesPerSecondMin === 0 ? Number.POSITIVE_INFINITY : (limits.graceMs ?? GRACE_MS)
   let timer: NodeJS.Timeout | null = null
@@ -139,18 +131,19 @@ export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateErro
   }
 
   return {
-    arrived: (bytes) => {
+    arrived: (bytes: number): void => {
       if (timer !== null) pass()
       silentMs = 0
       if (bytesPerSecondMin > 0) leeway = Math.min(graceMs, leeway + (bytes * 1000) / bytesPerSecondMin)
     },
-    pause: () => {
+    /** Stops it: from now on it is not the client that keeps the body waiting. */
+    pause: (): void => {
       if (timer === null) return
       pass()
       clearTimeout(timer)
       timer = null
     },
-    goOn: () => {
+    goOn: (): void => {
       if (timer !== null) return
       lastMs = performance.now()
       timer = setTimeout(checkBehindInput, Math.ceil(Math.max(0, Math.min(silenceMs - silentMs, leeway))))
