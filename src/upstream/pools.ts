@@ -2,14 +2,10 @@ import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from
 import type { UpstreamAddress } from './address.ts'
 
 /** The environment's HTTP proxies. Empty strings where there are none. */
-export type HttpProxies = {
-  readonly httpProxy: string
-  readonly httpsProxy: string
-  readonly noProxy: string
-}
+export type HttpProxies = Readonly<ReturnType<typeof proxiesFrom>>
 
 /** The proxies that the environment names, in either spelling. */
-export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>): HttpProxies {
+export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>) {
   const read = (name: string): string => environment[name.toLowerCase()] ?? environment[name] ?? ''
   return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy: read('NO_PROXY') }
 }

@@ -12,22 +12,10 @@ import {
 import { fieldAt, type Place, windowAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
-export type ModelList = {
-  /** By the name that a request uses. */
-  readonly windowOf: (model: string) => Stated
-  /** Whether it states any window, or which models are loaded: else there is no use in asking for it again. */
-  readonly isTelling: boolean
-  /** Whether its figures are what is loaded now, which changes sooner than a catalogue. */
-  readonly isLoaded: boolean
-  /** Whether it tells loaded models from others: then it may be out of date as soon as it is read. */
-  readonly isVolatile: boolean
-  /** SGLang states the model's window here, and elsewhere how much of it the memory has room for. */
-  readonly isSglang: boolean
-  readonly namesCount: number
-}
+export type ModelList = NonNullable<ReturnType<typeof readModelList>>
 
 /** Reads any kind of list of models; null where the answer is none. */
-export function readModelList(answer: unknown): ModelList | null {
+export function readModelList(answer: unknown) {
   const rows = rowsOf(answer)
   if (rows === null) return null
   const names = new Map<string, Stated>()
@@ -54,13 +42,18 @@ export function readModelList(answer: unknown): ModelList | null {
   const servesOne = rows.length === 1 && rows.some((row) => isOwnedBy(row, 'llamacpp', 'sglang'))
   const only = servesOne ? (all[0] ?? null) : null
   return {
-    windowOf: (model) => {
+    /** By the name that a request uses. */
+    windowOf: (model: string): Stated => {
       const plain = withoutVariant(model)
       return find(model) ?? find(plain) ?? find(withoutDate(plain)) ?? only
     },
+    /** Whether it states any window, or which models are loaded: else there is no use in asking for it again. */
     isTelling: all.some((window) => window !== null),
+    /** Whether its figures are what is loaded now, which changes sooner than a catalogue. */
     isLoaded: all.some((window) => isFigure(window) && window.basis === 'loaded'),
+    /** Whether it tells loaded models from others: then it may be out of date as soon as it is read. */
     isVolatile: rows.some((row) => isLmStudioRow(row) || isRouterRow(row)),
+    /** SGLang states the model's window here, and elsewhere how much of it the memory has room for. */
     isSglang: rows.some((row) => isOwnedBy(row, 'sglang')),
     namesCount: names.size + otherNames.size,
   }
