@@ -37,27 +37,26 @@ export type YamlRead = { readonly file: YamlFile | null; readonly problems: read
 /** Reads a file, which problems call `source`; null if there is none. Never throws. */
 export async function readYaml(path: string, source: string): Promise<YamlRead | null> {
   const read = await readText(path, yamlBytesMax)
-  if (read.kind === 'absent') return null
-  return read.kind === 'text' ? parseYaml(source, read.text) : failed(problemOf(source, read.reason))
+  if (read === null) return null
+  return typeof read === 'string' ? parseYaml(source, read) : failed(problemOf(source, read.fault))
 }
 
-/** The text of a file, or why it cannot be read, as the end of "the file …". */
-type TextRead =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly reason: string }
-
-/** Reads a UTF-8 file of at most `bytesMax` bytes, without a byte order mark. Never throws. */
-export async function readText(path: string, bytesMax: number): Promise<TextRead> {
+/**
+ * The text of a UTF-8 file of at most `bytesMax` bytes, without a byte order mark; why it cannot be read, as the end of "the file …";
+ * null where there is none. Never throws.
+ */
+export async function readText(
+  path: string,
+  bytesMax: number,
+): Promise<string | { readonly fault: string } | null> {
   try {
     const { size } = await stat(path)
-    if (size > bytesMax) return { kind: 'unreadable', reason: `is larger than ${bytesMax} bytes` }
-    const bytes = await readFile(path)
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    if (size > bytesMax) return { fault: `is larger than ${bytesMax} bytes` }
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' }
-    return { kind: 'unreadable', reason: reasons[code] ?? `cannot be read (${code})` }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    return { fault: reasons[code] ?? `cannot be read (${code})` }
   }
 }
 

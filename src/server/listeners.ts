@@ -111,11 +111,18 @@ export function listen(
     }
     const succeed = () => {
       server.off('error', fail)
-      const address = server.address()
-      resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
+      resolve({ host, port: reachable(server, { host, port }).port })
     }
     server.once('error', fail)
     server.listen({ host, port }, succeed)
+  })
+}
+
+/** Ends a server, whether it listens or not. */
+export async function closeAtOnce(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
   })
 }
 
@@ -138,14 +145,6 @@ async function listenForAdmin({
     if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
     throw error
   }
-}
-
-/** Ends a server, whether it listens or not. */
-async function closeAtOnce(server: Server): Promise<void> {
-  server.closeAllConnections()
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
 }
 
 function explain(error: NodeJS.ErrnoException, { host, port }: ListenAddress, flags: AddressFlags): string {

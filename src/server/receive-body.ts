@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { finished } from 'node:stream/promises'
+import { answerable, ClientGoneError, FoldgateError } from '../errors.ts'
 import type { ClientBody, RequestBody } from '../pipeline/client-request.ts'
 import type { FairShare, Holder, Taking } from '../scheduling/fair-share.ts'
 import { decodeBody } from '../upstream/decode-body.ts'
@@ -181,9 +182,9 @@ function bodyAtHand(incoming: IncomingMessage, declared: number | null): Buffer 
 }
 
 /**
- * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
- * request itself would take the client's connection, and with it the answer that tells what went wrong. `onLate`
- * is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
+ * A request's body as a stream of its own. undici destroys the body of a failed request, and we that of one which may not go
+ * on; destroying the request itself would take the client's connection, and with it the answer that tells what went wrong.
+ * `onLate` is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
  */
 function uploadOf(
   incoming: IncomingMessage,
@@ -221,8 +222,9 @@ function uploadOf(
   incoming.once('end', finish)
   incoming.once('close', breakOff)
   incoming.pause()
+  if (incoming.destroyed) breakOff()
   upload.on('error', () => {
-    // undici hears it too; without a listener here one that comes late would end the process.
+    // Who reads it hears it too; without a listener here one that comes late would end the process.
   })
   return upload
 }
@@ -236,43 +238,19 @@ async function collect(
 ): Promise<Buffer> {
   const { bodyBytesMax, budget } = options
   const gathering = gather(declared, budget.isCrowded)
-  await new Promise<void>((resolve, reject) => {
-    let bytes = 0
-    const clock = watchArrival(options.arrival, (error) => settle(() => reject(error)))
-
-    function settle(outcome: () => void): void {
-      clock.pause()
-      incoming.off('data', take)
-      incoming.off('end', finish)
-      incoming.off('close', breakOff)
-      outcome()
+  const upload = uploadOf(incoming, options.arrival, (error) => upload.destroy(error))
+  let bytes = 0
+  upload.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    try {
+      if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
+      charge(piece.length)
+      gathering.add(piece)
+    } catch (error) {
+      upload.destroy(answerable(error))
     }
-    function take(piece: Buffer): void {
-      clock.arrived(piece.length)
-      bytes += piece.length
-      try {
-        if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
-        charge(piece.length)
-        gathering.add(piece)
-      } catch (error) {
-        settle(() => reject(error))
-      }
-    }
-    function finish(): void {
-      settle(resolve)
-    }
-    function breakOff(): void {
-      settle(() => reject(new ClientGoneError()))
-    }
-    if (incoming.destroyed && !incoming.complete) {
-      breakOff()
-      return
-    }
-    clock.goOn()
-    incoming.on('data', take)
-    incoming.once('end', finish)
-    incoming.once('close', breakOff)
   })
+  await finished(upload)
   return gathering.whole()
 }
 

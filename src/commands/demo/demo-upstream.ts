@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import type { Dialect } from '../../formats/contract.ts'
 import { type JsonObject, objectsOf } from '../../json/json-value.ts'
+import { closeAtOnce, reachable } from '../../server/listeners.ts'
 import type { AssistantMessage, SpokenDialect } from './client-wire.ts'
 
 export type DemoUpstreamOptions = {
@@ -62,15 +62,10 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // oxlint-disable-next-line
-  const { port } = server.address() as AddressInfo
+  const { port } = reachable(server, { host: '127.0.0.1', port: 0 })
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closeAtOnce(server),
   }
 }
 

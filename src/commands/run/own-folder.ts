@@ -1,6 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from '../../config/yaml-file.ts'
 import { randomText } from '../../server/own-sign.ts'
 import { isGone, isOfThisUser } from './running-foldgate.ts'
 
@@ -29,7 +30,6 @@ export async function removeFolder(path: string): Promise<string | null> {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
     return null
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    return `${path}, which may hold your key, could not be deleted (${why}): delete it`
+    return `${path}, which may hold your key, could not be deleted (${errorCode(error)}): delete it`
   }
 }

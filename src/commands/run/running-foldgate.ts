@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { errorCode } from '../../config/yaml-file.ts'
 import { httpStatusOf } from '../../errors.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import { behindSchema } from './known-program.ts'
@@ -98,7 +99,7 @@ export function isGone(pid: number): boolean {
     process.kill(pid, 0)
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    return errorCode(error) === 'ESRCH'
   }
 }
 
