@@ -9,7 +9,7 @@ import type { ModelKnowledge } from '../models/open-models.ts'
 import { findOwnWindow } from '../models/own-window.ts'
 import { readSharedWindow } from '../models/models.ts'
 import type { Requests } from '../pipeline/open-requests.ts'
-import { digest, readLimits } from '../pipeline/read/read-chat.ts'
+import { digest } from '../pipeline/read/read-chat.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 import { receiveBody, type ReceiveBodyOptions } from '../server/receive-body.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
@@ -61,9 +61,7 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
         learntOf: (of) => parts.guarded({}, () => readSharedWindow(store, of, digest)),
         nowMs,
       }),
-    isAnthropic: (upstream) => parts.upstreams.addressOf(upstream).isAnthropic,
-    usageInStreams: settings.usage.in_streams,
-    limits: readLimits(settings.limits),
+    settings,
   })
   const own = { version, store: store.name }
   const setting = (): PageSetting => ({ ...own, now: new Date(nowMs()), status: status() })

@@ -1,5 +1,6 @@
 import type { FlagValues } from '../config/flags.ts'
 import type { ConfigurationOptions } from '../config/configuration.ts'
+import type { Secret } from '../config/secret.ts'
 import { formatProblem, type Problem } from '../config/problem.ts'
 
 /** What a command needs of the process: commands do not read `process` themselves. */
@@ -65,7 +66,24 @@ export function flagText(flags: FlagValues, name: keyof FlagValues): string | nu
   return typeof value === 'string' ? value : null
 }
 
+/** Asks a Foldgate at this URL, with the token of its admin listener where that is known. Rejects where it does not answer soon. */
+export function askFoldgate(url: string, token: Secret | null = null): Promise<Response> {
+  return fetch(url, {
+    headers: {
+      accept: 'application/json',
+      ...(token !== null && { authorization: `Bearer ${token.reveal()}` }),
+    },
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+}
+
 /** How wide a line may be, in characters, and whether it may be coloured. */
 export function paperOf({ stdout, env }: Pick<CommandContext, 'stdout' | 'env'>) {
   return { columns: stdout.columns ?? 100, color: stdout.isTTY && env['NO_COLOR'] === undefined }
 }
+
+// --- internal ---
+
+/** How long an answer is waited for, in milliseconds. */
+const ANSWER_MS = 3_000

@@ -30,13 +30,7 @@ export type OpenHttpOptions = {
 }
 
 /** How requests of clients come in. */
-export type Doors = {
-  readonly bodyLimits: ReceiveBodyOptions
-  /** The listener, which does not listen yet. */
-  readonly serverFor: (handle: ServerOptions['handle']) => Server
-}
-
-export function openHttp(options: OpenHttpOptions): Doors {
+export function openHttp(options: OpenHttpOptions) {
   const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
@@ -51,7 +45,8 @@ export function openHttp(options: OpenHttpOptions): Doors {
   }
   return {
     bodyLimits,
-    serverFor: (handle) =>
+    /** The listener, which does not listen yet. */
+    serverFor: (handle: ServerOptions['handle']): Server =>
       createServer({
         ...options,
         onTurnedAway: (error, incoming) => {

@@ -4,14 +4,11 @@ import { problemOf, type Problem } from '../../config/problem.ts'
 import type { Environment } from '../../config/api-keys.ts'
 import { canonicalUrl, upstreamUrlFault } from '../../config/web-address.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
-import type { Way } from './known-program.ts'
+import type { Behind } from './known-program.ts'
 
 /** The upstreams under which the vendors' servers are reached beside the default one. */
 const anthropicName = 'anthropic'
 const chatGptName = 'chatgpt'
-
-/** What a program has to know of the servers behind a Foldgate. */
-export type Behind = Omit<Way, 'origin' | 'model' | 'windowTokens'>
 
 /** Where the requests of a run go. */
 export type Destinations = { readonly upstreams: Settings['upstreams']; readonly behind: Behind }

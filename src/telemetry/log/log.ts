@@ -32,6 +32,9 @@ export function createLog({ level, write, pretty, now }: LogOptions): Log {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
+/** Where nothing is to be logged. */
+export const silentLog = createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() })
+
 /** A text of somebody else's that a terminal only shows: what it would act on is written as JSON writes it. */
 export function escaped(text: string): string {
   return text.replaceAll(unprintable, (character) =>
