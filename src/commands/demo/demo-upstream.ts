@@ -1,10 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import type { AssistantMessage, Wire } from './client-wire.ts'
+import { z } from 'zod'
+import type { Dialect } from '../../formats/contract.ts'
+import { type JsonObject, objectsOf } from '../../json/json-value.ts'
+import { closeAtOnce, reachable } from '../../server/listeners.ts'
+import type { AssistantMessage, SpokenDialect } from './client-wire.ts'
 
 export type DemoUpstreamOptions = {
-  readonly wire: Wire
+  readonly spoken: SpokenDialect
   /** Tokens of prompt and reply together. */
   readonly windowTokens: number
   readonly count: (text: string) => number
@@ -17,7 +20,7 @@ export type DemoUpstreamOptions = {
  * cuts it where its provider does, and tells how many tokens OpenAI's prompt cache would have served.
  */
 export async function startDemoUpstream(options: DemoUpstreamOptions) {
-  const { wire, windowTokens, count, reply } = options
+  const { spoken, windowTokens, count, reply } = options
   /** The latest prompt of each client, as the JSON of its parts. */
   const prompts = new Map<string, readonly string[]>()
   const server = createServer((request, response) => {
@@ -28,22 +31,22 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
   function answer(body: string, client: string, response: ServerResponse): void {
     const send = (status: number, content: object): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
-    const { parts, tools, outputTokens, step, mayCut = false } = wire.received(JSON.parse(body))
+    const { parts, tools, outputTokens, step, mayCut } = receivedIn(spoken.dialect, JSON.parse(body))
     const toolsTokens = Math.ceil(count(JSON.stringify(tools)) * TOOLS_RATIO)
     let shown = parts.map(({ text, calls, ...part }) => ({
       ...part,
       tokens: calls.reduce(
-        (sum, call) => sum + CALL_TOKENS + count(call.name) + count(call.arguments),
+        (sum, call) => sum + CALL_TOKENS + count(call.name) + count(call.argumentsText),
         MESSAGE_TOKENS + count(text),
       ),
     }))
     const historyTokensOf = () => shown.reduce((sum, { tokens }) => sum + tokens, REPLY_TOKENS)
     const isTooLong = () => historyTokensOf() + toolsTokens + outputTokens > windowTokens
-    for (const part of mayCut ? shown.slice(0, -1) : [])
-      if (part.isKept !== true && isTooLong()) shown = shown.filter((each) => each !== part)
+    for (const part of spoken.cuts === true && mayCut ? shown.slice(0, -1) : [])
+      if (!part.isSystem && isTooLong()) shown = shown.filter((each) => each !== part)
     const historyTokens = historyTokensOf()
     if (isTooLong()) {
-      send(400, wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
+      send(400, spoken.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
       return
     }
     const prompt = shown.map(({ json }) => json)
@@ -60,23 +63,68 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
       cachedTokens: cachedTokens(sharedTokens),
       outputTokens: count(JSON.stringify(message)),
     }
-    send(200, wire.reply(message, usage))
+    send(200, spoken.reply(message, usage))
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // oxlint-disable-next-line
-  const { port } = server.address() as AddressInfo
+  const { port } = reachable(server, { host: '127.0.0.1', port: 0 })
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closeAtOnce(server),
   }
 }
 
 // --- internal ---
+
+/** What a request of the demo's client has, after Foldgate as well; each API has names of its own for it. */
+const requestBody = z
+  .object({
+    system: z.string(),
+    messages: z.array(z.unknown()),
+    input: z.array(z.unknown()),
+    tools: z.array(z.unknown()),
+    max_tokens: z.int(),
+    max_output_tokens: z.int(),
+    metadata: z.record(z.string(), z.string()),
+    options: z.object({ num_predict: z.int(), seed: z.int() }).partial(),
+    truncate: z.boolean(),
+  })
+  .partial()
+
+/** What the client sent, in parts in their order: the system prompt, messages, or items. */
+function receivedIn(dialect: Dialect, body: unknown) {
+  const {
+    system,
+    messages,
+    input,
+    tools = [],
+    metadata = {},
+    options = {},
+    ...more
+  } = requestBody.parse(body)
+  const sent = [
+    ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+    ...objectsOf(messages ?? input),
+  ]
+  const parts = sent.map((entry) => {
+    const said = entriesIn(dialect, entry).map(dialect.entries.parse)
+    return {
+      json: JSON.stringify(entry),
+      isSystem: entry['role'] === 'system',
+      text: said.map(({ text }) => text).join('\n'),
+      calls: said.flatMap(({ calls }) => calls),
+    }
+  })
+  const outputTokens = more.max_tokens ?? more.max_output_tokens ?? options.num_predict ?? 0
+  const step = metadata['step'] ?? metadata['user_id'] ?? `${options.seed ?? ''}`
+  return { parts, tools, outputTokens, step, mayCut: more.truncate !== false }
+}
+
+/** What the dialect reads by itself: the blocks of a message where an entry is one of those. */
+function entriesIn({ entryName }: Dialect, sent: JsonObject): readonly JsonObject[] {
+  const { content } = sent
+  return entryName === 'block' && Array.isArray(content) ? objectsOf(content) : [sent]
+}
 
 /** What is added around each message, around each call, and to open the reply, in tokens; tools by a share of their JSON. */
 const MESSAGE_TOKENS = 4
