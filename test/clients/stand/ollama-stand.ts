@@ -13,10 +13,10 @@ import { expectCompacted, type How, ROUNDS, type Stand } from './agent-stand.ts'
 export const NUM_CTX = 4_096
 
 /** What the user says at the very beginning, and the model says at the end if it was shown it. */
-export const FACT = 'Ines Halvorsen'
+const FACT = 'Ines Halvorsen'
 export const ASKED = `The report is for ${FACT}. Read all files.`
-export const KNOWN = `All files are read, for ${FACT}.`
-export const FORGOTTEN = 'All files are read, for I do not know whom.'
+const KNOWN = `All files are read, for ${FACT}.`
+const FORGOTTEN = 'All files are read, for I do not know whom.'
 
 export type OllamaStand = Stand<Awaited<ReturnType<typeof startDropping>>>
 
@@ -66,7 +66,7 @@ export function expectKnown(at: OllamaStand, said: unknown, form: 'plain' | 'str
  * Drops the oldest messages of what is longer than the window, without a word, and keeps what systems said and the last one; with
  * `truncate: false` it refuses instead. Its model has a file read in each round, and then says what it was told at the beginning.
  */
-export async function startDropping(count: (text: string) => number) {
+async function startDropping(count: (text: string) => number) {
   const requests: Received[] = []
   const tokensOf = (shown: unknown): number => count(JSON.stringify(shown))
   const server = createServer((incoming, outgoing) => {
