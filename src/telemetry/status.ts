@@ -264,9 +264,9 @@ type Guess = { readonly tokens: number; readonly sinceMs: number; readonly lastM
 function guessesTold(all: readonly (readonly [name: string, guess: Guess])[], advice: string): Trouble[] {
   if (all.length === 0) return []
   const named = all.slice(0, GUESSES_NAMED).map(([name, { tokens }]) => `${name} (${grouped(tokens)} tokens)`)
-  const more = all.length > named.length ? ` and of ${grouped(all.length - named.length)} more` : ''
+  const more = all.length > named.length ? ` and ${grouped(all.length - named.length)} more` : ''
   const since = new Date(Math.min(...all.map(([, { sinceMs }]) => sinceMs))).toISOString()
-  const what = `the window of ${named.join(', ')}${more} is a guess`
+  const what = `requests meet a window that is a guess: ${named.join(', ')}${more}`
   return [{ kind: 'window', what, since, advice }]
 }
 

@@ -344,7 +344,7 @@ describe('a model', () => {
     expect(at.tell().well).toBe(true)
     at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
     expect(at.lines()).toEqual([
-      'the window of nobody-knows at default (http://a/v1) (128,000 tokens) is a guess since 12:00:01: write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}',
+      'requests meet a window that is a guess: nobody-knows at default (http://a/v1) (128,000 tokens) since 12:00:01: write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}',
     ])
     at.begin(1, { model: 'nobody-knows', window_source: 'config' })
     expect(at.tell().well).toBe(true)
@@ -357,7 +357,7 @@ describe('a model', () => {
     for (let number = 0; number < 300; number += 1)
       at.begin(1, { model: `${number}`, window_source: 'default' }, null, 1)
     expect(at.lines()).toHaveLength(1)
-    expect(at.lines()[0]).toMatch(/^the window of 299 .* and of 297 more is a guess/)
+    expect(at.lines()[0]).toMatch(/^requests meet a window that is a guess: 299 .* and 297 more since/)
     expect(JSON.stringify(at.tell()).length).toBeLessThan(3_000)
   })
 })
