@@ -24,9 +24,9 @@ const upstreams: Settings['upstreams'] = new Map([
 ])
 
 /** A status at a clock that only the test moves, from noon on. */
-function statusAtNoon(storeTrouble: string | null = null) {
+function statusAtNoon(storeTrouble: string | null = null, profiles = '/etc/foldgate/profiles') {
   const clock = { nowMs: Date.UTC(2026, 10, 20, 12) }
-  const settings = { upstreams, profiles: '/etc/foldgate/profiles' }
+  const settings = { upstreams, profiles }
   const status = createStatus(() => clock.nowMs, settings, 'redis://redis:6379', storeTrouble)
   return {
     ...status,
@@ -282,6 +282,13 @@ describe('an overflow', () => {
     expect(at.lines()).toEqual([
       `3 of the last 43 requests failed: default (http://a/v1) refuses prompts as too long, in every form since 12:00:40: its answers say how much it takes: ${advice.replace('NAME', '"qwen3:8b"')}`,
     ])
+  })
+
+  // The model was written into the path of the folder: "/srv/"qwen3:8b"/profiles, with models: [NAME]".
+  test('is told with the folder of profiles, whatever that is called', () => {
+    const at = statusAtNoon(null, '/srv/NAME/profiles')
+    at.end(3, { ...answered(400), ...model }, 'finished', 'overflow')
+    expect(at.lines()[0]).toContain('write a profile into /srv/NAME/profiles, with models: ["qwen3:8b"] and')
   })
 
   test('that most requests meet is told although they were answered in the end; one now and then is not', () => {
