@@ -82,7 +82,7 @@ function invitation(clientUrl: string): HtmlEscapedString {
 function told(totals: Totals, { hasPrices, unread, status }: HeadlineOptions): HtmlEscapedString {
   const { requests, since, compactions, recoveries, failed } = totals
   // While something is not well, that is what is told first; what lies behind it stands above.
-  const [trouble] = status.troubles[0]?.what.split(/: |,/) ?? []
+  const [trouble] = status.troubles[0]?.what.split(/: |, |,$/) ?? []
   const found = notes(totals, unread)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
