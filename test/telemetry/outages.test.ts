@@ -258,7 +258,8 @@ test('a window that had to be guessed', async () => {
   expect(await troublesOf(at)).toEqual([
     `window: requests meet a window that is a guess: nobody-knows-this at default (${at.upstream.url}) (128,000 tokens): write a profile into ${folder}profiles, with models: [NAME] and window: {tokens: NUMBER}`,
   ])
-  expect(await pageOf(at)).toContain('<bdi>Requests meet a window that is a guess</bdi>')
+  // It is told, but nothing has failed: a newcomer's first page was red from side to side.
+  expect(await pageOf(at)).not.toContain('<strong class="bad">')
 })
 
 // An archive whose disk was full, and a Foldgate that had no place free, stood under "All well": each kind of failure had to be
