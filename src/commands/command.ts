@@ -1,4 +1,4 @@
-import type { FlagValues } from '../config/flags.ts'
+import { commands, type FlagValues } from '../config/flags.ts'
 import type { ConfigurationOptions } from '../config/configuration.ts'
 import type { Secret } from '../config/secret.ts'
 import { formatProblem, type Problem } from '../config/problem.ts'
@@ -52,8 +52,11 @@ export function complain(
 export const asStarted = (message: string, startedAs: string): string =>
   message.replaceAll(ownCommand, `${startedAs} `)
 
-/** Not at the beginning or before a colon, where it says who speaks, nor within a path. */
-const ownCommand = /(?<=[ (])foldgate (?=(?:--)?[a-z]+(?![\w:./\\]))/g
+/** Not at the beginning or before a colon, where it says who speaks, nor within a path, nor before what is no command. */
+const ownCommand = new RegExp(
+  String.raw`(?<=[ (])foldgate (?=(?:--[a-z]+|${Object.keys(commands).join('|')})(?![\w:./\\]))`,
+  'g',
+)
 
 /** Prints what the user should know beside the result. */
 export function noteOn({ stderr }: Pick<CommandContext, 'stderr'>): (message: string) => void {

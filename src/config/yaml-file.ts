@@ -42,8 +42,8 @@ export async function readYaml(path: string, source: string): Promise<YamlRead |
 }
 
 /**
- * The text of a UTF-8 file of at most `bytesMax` bytes, without a byte order mark; why it cannot be read, as the end of "the file …";
- * null where there is none. Never throws.
+ * The text of a UTF-8 file of at most `bytesMax` bytes, without a byte order mark; or why it cannot be read, as the end of
+ * "the file …"; null where there is none. Never throws.
  */
 export async function readText(
   path: string,

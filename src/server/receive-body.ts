@@ -95,9 +95,9 @@ export type ArrivalLimits = {
 }
 
 /**
- * Sees to it that a body arrives, once it goes on: calls `onLate` with a `body_timeout` where it comes too slowly. A silence counts from the last byte; the rate by what
- * the client is behind, and what it once sent faster is no leave to be slow for hours: a body holds its place and its bytes
- * for as long as it takes.
+ * Sees to it that a body arrives: calls `onLate` with a `body_timeout` where it comes too slowly. It begins paused. A silence
+ * counts from the last byte; the rate by what the client is behind, and what it once sent faster is no leave to be slow for
+ * hours: a body holds its place and its bytes for as long as it takes.
  *
  * @internal exported for tests
  */

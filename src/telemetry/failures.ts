@@ -74,8 +74,8 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
 
 /**
  * Logs what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often it happened in
- * between. A store that refuses every write would fill the log otherwise. It is told in figures and names, with nothing of what it
- * was about. `nowMs` and `onTold`, which is told the same, must not throw. What it returns returns why a store or an archive failed.
+ * between. A store that refuses every write would fill the log otherwise. Figures and names are told, nothing of what it was
+ * about. `nowMs` and `onTold`, which is told the same, must not throw. The function returns why a store or an archive failed.
  */
 export function createFailureLog(
   log: Log,

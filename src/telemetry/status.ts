@@ -64,7 +64,8 @@ export function createStatus(
     to.set(name, recent)
   }
 
-  const windowAdvice = `write a profile into ${profiles}, with models: [NAME] and window: {tokens: NUMBER}`
+  const windowAdvice = (model: string): string =>
+    `write a profile into ${profiles}, with models: [${model}] and window: {tokens: NUMBER}`
   const nameOf = (upstream: string): string => `${upstream} (${upstreams.get(upstream)?.url ?? 'unknown'})`
 
   /** Foldgate itself has refused a request. As of any server, a status below 500 says that its client is to blame. */
@@ -83,7 +84,7 @@ export function createStatus(
       // One that was asked for, or is due after so many turns, is no sign of pressure.
       const isPressed = row.compaction === 'trigger' || row.compaction === 'overflow'
       const what = `requests of ${model} had to be sent twice: too long for ${place} at first,`
-      const recovery = { kind: 'overflow', what, advice: windowAdvice, least: 3, share: 0.5 } as const
+      const recovery = { kind: 'overflow', what, advice: windowAdvice('NAME'), least: 3, share: 0.5 } as const
       add(models, name, row.action === 'recovered' ? recovery : isPressed ? pressureOf(row, around) : null)
       const sinceMs = guesses.get(name)?.sinceMs ?? nowMs()
       const guess = { tokens: row.window_tokens ?? 0, sinceMs, lastMs: nowMs() }
@@ -97,7 +98,7 @@ export function createStatus(
         return refused(reason ?? '', status ?? 0)
       const name = faultIn(report, outcome)
       if (name === undefined) return undefined
-      const named = windowAdvice.replace('NAME', () => JSON.stringify(model.slice(0, MODEL_CHARS_MAX)))
+      const named = windowAdvice(JSON.stringify(model.slice(0, MODEL_CHARS_MAX)))
       const setting = name === 'overflow' ? named : upstreams.get(upstream)?.set_by
       const fault = name === null ? null : faultOf(name, nameOf(upstream), setting ?? '')
       add(parts, `upstream ${upstream}`, fault, MINUTE_MS)
@@ -125,7 +126,7 @@ export function createStatus(
     tell: (): Status => {
       const found = [...parts.values(), ...models.values()].flatMap((recent) => recent.troubles(nowMs()))
       const latest = [...guesses.entries()].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)
-      found.push(...guessesTold(latest, windowAdvice))
+      found.push(...guessesTold(latest, windowAdvice('NAME')))
       const what = 'records are kept in memory, and end with the process,'
       if (storeTrouble !== null) found.push({ kind: 'store', what, since, advice: storeTrouble })
       const troubles = found.toSorted((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind))
@@ -264,9 +265,9 @@ type Guess = { readonly tokens: number; readonly sinceMs: number; readonly lastM
 function guessesTold(all: readonly (readonly [name: string, guess: Guess])[], advice: string): Trouble[] {
   if (all.length === 0) return []
   const named = all.slice(0, GUESSES_NAMED).map(([name, { tokens }]) => `${name} (${grouped(tokens)} tokens)`)
-  const more = all.length > named.length ? ` and of ${grouped(all.length - named.length)} more` : ''
+  const more = all.length > named.length ? ` and ${grouped(all.length - named.length)} more` : ''
   const since = new Date(Math.min(...all.map(([, { sinceMs }]) => sinceMs))).toISOString()
-  const what = `the window of ${named.join(', ')}${more} is a guess`
+  const what = `requests meet a window that is a guess: ${named.join(', ')}${more}`
   return [{ kind: 'window', what, since, advice }]
 }
 

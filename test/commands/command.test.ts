@@ -9,6 +9,8 @@ test.each([
   ['foldgate run: cluade cannot be started', 'foldgate run: cluade cannot be started'],
   ['other is no state of foldgate compare: name another file', 'no state of foldgate compare: name'],
   ['/my foldgate files/foldgate run/foldgate.yaml', '/my foldgate files/foldgate run/foldgate.yaml'],
+  // A file "my foldgate notes" was told of as "my npx foldgate notes".
+  ['--config: the file my foldgate notes does not exist', 'the file my foldgate notes does not exist'],
 ])('of %j the command is written as it is started here', (problem, told) => {
   expect(asStarted(problem, 'npx foldgate')).toContain(told)
 })

@@ -250,12 +250,16 @@ test('a window that is filled by system text and tools: every request is compact
   ])
 })
 
+// The page's largest words were "The window of my-model at default (http://127.0.0.1:8080/v1) (128.": they ended at the comma of
+// a number.
 test('a window that had to be guessed', async () => {
   await using at = await standWith(completion('fine'))
   await ask(at, 1, { model: 'nobody-knows-this' })
   expect(await troublesOf(at)).toEqual([
-    `window: the window of nobody-knows-this at default (${at.upstream.url}) (128,000 tokens) is a guess: write a profile into ${folder}profiles, with models: [NAME] and window: {tokens: NUMBER}`,
+    `window: requests meet a window that is a guess: nobody-knows-this at default (${at.upstream.url}) (128,000 tokens): write a profile into ${folder}profiles, with models: [NAME] and window: {tokens: NUMBER}`,
   ])
+  // It is told, but nothing has failed: a newcomer's first page was red from side to side.
+  expect(await pageOf(at)).not.toContain('<strong class="bad">')
 })
 
 // An archive whose disk was full, and a Foldgate that had no place free, stood under "All well": each kind of failure had to be

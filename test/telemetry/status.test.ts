@@ -24,9 +24,9 @@ const upstreams: Settings['upstreams'] = new Map([
 ])
 
 /** A status at a clock that only the test moves, from noon on. */
-function statusAtNoon(storeTrouble: string | null = null) {
+function statusAtNoon(storeTrouble: string | null = null, profiles = '/etc/foldgate/profiles') {
   const clock = { nowMs: Date.UTC(2026, 10, 20, 12) }
-  const settings = { upstreams, profiles: '/etc/foldgate/profiles' }
+  const settings = { upstreams, profiles }
   const status = createStatus(() => clock.nowMs, settings, 'redis://redis:6379', storeTrouble)
   return {
     ...status,
@@ -284,6 +284,13 @@ describe('an overflow', () => {
     ])
   })
 
+  // The model was written into the path of the folder: "/srv/"qwen3:8b"/profiles, with models: [NAME]".
+  test('is told with the folder of profiles, whatever that is called', () => {
+    const at = statusAtNoon(null, '/srv/NAME/profiles')
+    at.end(3, { ...answered(400), ...model }, 'finished', 'overflow')
+    expect(at.lines()[0]).toContain('write a profile into /srv/NAME/profiles, with models: ["qwen3:8b"] and')
+  })
+
   test('that most requests meet is told although they were answered in the end; one now and then is not', () => {
     const at = statusAtNoon()
     const recovered = { ...answered(200), ...model, action: 'recovered' } as const
@@ -344,7 +351,7 @@ describe('a model', () => {
     expect(at.tell().well).toBe(true)
     at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
     expect(at.lines()).toEqual([
-      'the window of nobody-knows at default (http://a/v1) (128,000 tokens) is a guess since 12:00:01: write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}',
+      'requests meet a window that is a guess: nobody-knows at default (http://a/v1) (128,000 tokens) since 12:00:01: write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}',
     ])
     at.begin(1, { model: 'nobody-knows', window_source: 'config' })
     expect(at.tell().well).toBe(true)
@@ -357,7 +364,7 @@ describe('a model', () => {
     for (let number = 0; number < 300; number += 1)
       at.begin(1, { model: `${number}`, window_source: 'default' }, null, 1)
     expect(at.lines()).toHaveLength(1)
-    expect(at.lines()[0]).toMatch(/^the window of 299 .* and of 297 more is a guess/)
+    expect(at.lines()[0]).toMatch(/^requests meet a window that is a guess: 299 .* and 297 more since/)
     expect(JSON.stringify(at.tell()).length).toBeLessThan(3_000)
   })
 })

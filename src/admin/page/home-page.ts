@@ -81,8 +81,9 @@ function invitation(clientUrl: string): HtmlEscapedString {
 
 function told(totals: Totals, { hasPrices, unread, status }: HeadlineOptions): HtmlEscapedString {
   const { requests, since, compactions, recoveries, failed } = totals
-  // While something is not well, that is what is told first; what lies behind it stands above.
-  const [trouble] = status.troubles[0]?.what.split(/: |,/) ?? []
+  // While something fails, that is what is told first; what lies behind it stands above, and so does what only could be better.
+  const failing = status.troubles.find(({ kind }) => kind !== 'window' && kind !== 'compaction')
+  const [trouble] = failing?.what.split(/: |, |,$/) ?? []
   const found = notes(totals, unread)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,

@@ -27,7 +27,7 @@ export function foreignOr(text: string | null, instead: string): HtmlEscapedStri
   return text === null ? instead : foreign(text)
 }
 
-/** A column of a table. Its head is set to the right if its cells are. Where the screen is too narrow for heads, it stands by figures. */
+/** A column of a table. Its head is set to the right if its cells are, and stands by them where the screen is too narrow for heads. */
 export type Column<Row> = readonly [
   head: string | HtmlEscapedString,
   /** Of its cells; '' for none. Those of figures are `right`. */

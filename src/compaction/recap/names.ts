@@ -30,6 +30,8 @@ export function* nameLines(
   for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
+    // Out of a listing, say: nobody can tell any more what it was the number of.
+    if (mention.ofAssistant === 0 && !mention.isUsers && isNumber.test(name)) continue
     tried += 1
     if (tried % TRIED_PER_STEP === 0) yield
     const isBare = shown === name
@@ -237,7 +239,6 @@ function* thingsOf(history: History, index: number, cache: MadeCache): Pausable<
   for (const { argumentsText } of calls)
     yield* addThings(lookedAt(yield* argumentLines(argumentsText)), things)
   yield
-  for (const name of numberedLines(things.keys())) things.delete(name)
   const found = [...things]
   // Each in a line: neither a name nor the words around one have a tab or a line break.
   const kept = found.map(([thing, words]) => `${thing}\t${words}`).join('\n')
@@ -261,29 +262,6 @@ function* addThings(text: string, things: Map<string, string>): Pausable<void> {
     things.set(thing.name, around(text, thing.start, thing.end))
   }
 }
-
-/**
- * Numbers that count upwards in one message number its lines. Of a few lines they say which were looked at; of a
- * long listing only where it begins and ends says something.
- */
-function numberedLines(names: Iterable<string>): string[] {
-  const numbers: number[] = []
-  for (const name of names) if (isInteger.test(name)) numbers.push(Number(name))
-  numbers.sort((a, b) => a - b)
-  const within: string[] = []
-  for (let start = 0; start < numbers.length;) {
-    let end = start + 1
-    while (numbers[end] === (numbers[end - 1] ?? 0) + 1) end += 1
-    if (end - start > LOOKED_AT_LINES_MAX) within.push(...numbers.slice(start + 1, end - 1).map(String))
-    start = end
-  }
-  return within
-}
-
-/** More lines than this are a listing and no excerpt. */
-const LOOKED_AT_LINES_MAX = 40
-
-const isInteger = /^[1-9]\d{2,6}$/
 
 /** The line in which something stands, cut to a few words on either side. */
 function around(text: string, start: number, end: number): string {

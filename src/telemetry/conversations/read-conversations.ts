@@ -101,7 +101,7 @@ export function createConversations(parts: {
         ...card,
         /** The latest of its requests, the oldest first. */
         rows: list.rows(id),
-        /** The latest of them, the newest first. */
+        /** The latest of what happened to it, the newest first. */
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
         ...held.shown(id),
       }

@@ -6,7 +6,10 @@ import { matchesGlob } from '../../profiles/glob.ts'
 import type { Endpoint, Listener } from '../request-report.ts'
 import type { Action } from '../journal/rows.ts'
 
-/** Counts what is told of requests. `models`: patterns on those that have figures of their own. No label has more values than there are profiles or upstreams, but for fixed ones. */
+/**
+ * Counts what is told of requests. `models`: patterns on those that have figures of their own. No label has more values than
+ * there are profiles, upstreams or such patterns, but for fixed ones.
+ */
 export function createMetrics(version: string, models: readonly string[]) {
   const registry = new Registry()
   const of = (name: string, { help, labels }: NamedFacts) => {

@@ -127,6 +127,18 @@ function linesFor(mentions: ReadonlyMap<string, Mention>): Pausable<string[]> {
   return nameLines(history, mentions, [], 500)
 }
 
+// A recap of two messages said `execute_bash: 784 832 160 128`, the sizes in a listing of a folder.
+test('a bare number that only results named is not named; one that somebody took up is', () => {
+  const mentions = new Map<string, Mention>([
+    ['8321', { ...printed, messages: 1 }],
+    ['784', { ...printed, messages: 1, ...byAssistant(100) }],
+    ['4096', { ...printed, messages: 1, isUsers: true }],
+    ['1729', { ...printed, messages: 7 }],
+  ])
+  const [line = ''] = runAtOnce(linesFor(mentions))
+  expect(line.slice('- '.length).split(' ').toSorted()).toEqual(['4096', '784'])
+})
+
 describe('of thousands of things', () => {
   test('the likeliest are named, of equals those that were met first', () => {
     const things = manyThings(5_000)

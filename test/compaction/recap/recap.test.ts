@@ -324,13 +324,6 @@ describe('the specific things', () => {
     )
   })
 
-  test('are not the numbers of a listing’s lines', () => {
-    const lines = times(300, (number) => `${number + 400} }`).join('\n')
-    const text = recapText([...round('a', lines), ...round('b', prose('b', 3000))], { tokensMax: 300 })
-    expect(text).toContain('699')
-    expect(text).not.toContain('555')
-  })
-
   test('stand once, however often they were named', () => {
     const named = roundsWith(40, () => `${prose('x', 60)}\nsee /srv/data/q.db`)
     expect(countOf(recapText(named), '/srv/data/q.db')).toBe(1)
