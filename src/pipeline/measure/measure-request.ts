@@ -145,9 +145,12 @@ function windowNow(
   models.noteWindow(modelKey, profile.name, sources)
   if (window.overruledTokens !== null) warnings.overruled(profile.name, model, window)
   const loadedTokens = sources.server?.isLoaded === true ? sources.server.tokens : Infinity
-  // Before its first answer what is loaded may be somebody else's.
-  if (sources.answeredTokens > 0 && loadedTokens < (requestTokens ?? 0))
-    warnings.loadedLess(model, { asked_tokens: requestTokens, loaded_tokens: loadedTokens })
+  if (loadedTokens < (requestTokens ?? 0)) {
+    // Before its first answer what is loaded may be somebody else's.
+    if (sources.answeredTokens > 0)
+      warnings.loadedLess(model, { asked_tokens: requestTokens, loaded_tokens: loadedTokens })
+    windows.exceeded(modelKey, loadedTokens)
+  }
   return window
 }
 

@@ -204,7 +204,11 @@ function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): 
       // The table has this model at another address: who runs it here may have started it with less.
       const isHearsay =
         measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
-      const mayOverflow = isHearsay || sending.wasTooLong || isFull(measure, promptTokens)
+      const mayOverflow =
+        isHearsay ||
+        sending.wasTooLong ||
+        isFull(measure, promptTokens) ||
+        windows.isDoubted(modelKey, promptTokens)
       const asking = asksForErrors ? withErrorsAsked(form, sending, mayOverflow) : form
       const sent = withRenamedModel(withoutBilling(asking, sending.request), sending.request)
       const isChanged = !isUntouched(sent)
@@ -227,7 +231,7 @@ function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): 
       const { measure: latest, attempts, firstSentAtMs } = sending
       const judged = await judge(answer, {
         answers: form.chat.dialect.answers,
-        mayOverflow: !profile.observe && (mayOverflow || windows.isDoubted(modelKey, promptTokens)),
+        mayOverflow: !profile.observe && mayOverflow,
         // Hosted models have no server whose memory requests share.
         mayBeRefused:
           !profile.observe &&
