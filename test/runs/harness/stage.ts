@@ -6,7 +6,7 @@ import { startFoldgate, type Upstreams } from '../../support/foldgate.ts'
 
 /** A client of one Foldgate, which sends one request at a time. */
 export type Client = {
-  /** Posts to a path below the base URL. */
+  /** Posts to a path below the base URL or, with a slash before it, below the server's root. */
   readonly post: (endpoint: string, body: Buffer | string, headers: Headers) => Promise<Answer>
   readonly close: () => Promise<void>
 }
@@ -26,7 +26,7 @@ export function openClient(url: string): Client {
   return {
     post: async (endpoint, body, headers) => {
       const answer = await pool.request({
-        path: `${pathname}/${endpoint}`,
+        path: endpoint.startsWith('/') ? endpoint : `${pathname}/${endpoint}`,
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body,
@@ -114,7 +114,7 @@ type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
     readonly forget: () => void
     readonly close: () => Promise<void>
   }
-  /** Where conversations are posted to, below the base URL. */
+  /** Where conversations are posted to, below the base URL or, with a slash before it, below the root. */
   readonly endpoint: string
   /** What every request says beside whose it is. */
   readonly headers?: Headers
