@@ -34,8 +34,6 @@ export type Lesson = {
   readonly question: WindowQuestion
   /** Whether the server is asked: not where the operator has set the window. */
   readonly isAuto: boolean
-  /** The window that the request has its server give the model; null if it does not say. */
-  readonly requestTokens: number | null
   /** Whether nobody had asked for the usage of the streamed answer. */
   readonly isUsageUnasked: boolean
 }
@@ -114,16 +112,14 @@ export function createLearning({
   }
 
   /** Learns from a prompt that came out cut; the window that it gives away, or null. */
-  function cutWindow(
-    { modelKey: key, isAuto, question, requestTokens }: Lesson,
-    reported: ReportedPrompt,
-  ): number | null {
+  function cutWindow({ modelKey: key, isAuto, question }: Lesson, reported: ReportedPrompt): number | null {
     // Counts of prompts that may have been cut as well are worth nothing.
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
     const stated = models.get(key, 'stated')
     // A server that can be asked says it exactly, and soon. And nothing inferred lowers the operator's window: he is told.
-    if (isAuto && stated?.isLoaded === true && stated.tokens < (requestTokens ?? 0)) windows.cut(key, stated)
+    // Whatever the request asked for.
+    if (isAuto && stated?.isLoaded === true) windows.cut(key, stated)
     const seen = stated !== null || !isAuto ? null : cutBounds(reported)
     if (seen === null) return stated?.isLoaded === true ? stated.tokens : null
     const suspected = models.suspected(key)

@@ -143,7 +143,6 @@ function lessonOf(
     sent: isMeasured ? describeSent(chat, request.place.scope, measure, form) : null,
     question: request.question,
     isAuto: profile.window.tokens === 'auto',
-    requestTokens: chat.body.windowTokens,
     isUsageUnasked: isStreamed && !showsUsage && !asksUsage,
   }
 }
