@@ -91,7 +91,6 @@ export function jobsOf(filter: Filter): readonly Job[] {
 
 export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): readonly Job[] {
   const { dialect } = filter
-  if (dialect !== 'chat-completions' && dialect !== 'ollama') return []
   // Of runs whose numbers are the same from the first request on, so that a cold one can be compared with them.
   const known = replays.filter(
     ({ configuration: { isWindowKnown, statesUsage, profileTemplate, upstreamTemplate } }) =>
@@ -100,8 +99,9 @@ export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): read
   const cold = known.flatMap(({ configuration, sample }) =>
     (['cold', 'cold-changed'] as const).map((kind) => ({ ...configuration, kind, expected: sample })),
   )
-  const own = windowsOf(dialect).flatMap((windowTokens) =>
-    (['changed', 'clock'] as const).map((kind) => job({ kind, dialect, windowTokens })),
+  if (dialect !== 'chat-completions') return cold
+  const own = windows.flatMap((windowTokens) =>
+    (['changed', 'clock'] as const).map((kind) => job({ kind, windowTokens })),
   )
   return [...cold, ...own.filter((one) => passes(one, filter))]
 }
@@ -147,15 +147,17 @@ const chatJobs = (): readonly Job[] => [
   job({ windowTokens: 16_000, isWindowKnown: false, statesUsage: true }),
 ]
 
-/** The window stands in each request. Silent servers are the ones whose runs can be compared. */
-const ollamaJobs = (): readonly Job[] =>
-  smallWindows
+/** The window stands in each request, and all state usage; the silent one is there to be compared with. */
+const ollamaJobs = (): readonly Job[] => [
+  ...smallWindows
     .toReversed()
-    .flatMap((windowTokens) => [
-      job({ dialect: 'ollama', windowTokens }),
-      job({ dialect: 'ollama', windowTokens, statesUsage: true }),
-      job({ dialect: 'ollama', windowTokens, statesUsage: true, temperament: 'drops' }),
-    ])
+    .flatMap((windowTokens) =>
+      (['errors', 'drops'] as const).map((temperament) =>
+        job({ dialect: 'ollama', windowTokens, statesUsage: true, temperament }),
+      ),
+    ),
+  job({ dialect: 'ollama', windowTokens: 8192 }),
+]
 
 /** These APIs have one template, and state usage unasked. */
 function livedJobs(dialect: LivedDialect): readonly Job[] {
