@@ -45,7 +45,7 @@ export const chatBody = (messages: readonly JsonObject[], more: object = {}): st
     ...more,
   })
 
-export async function post({ foldgate }: OllamaStand, body: string): Promise<Answered> {
+export async function post({ foldgate }: Pick<OllamaStand, 'foldgate'>, body: string): Promise<Answered> {
   const response = await fetch(`${new URL(foldgate.url).origin}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
