@@ -11,7 +11,7 @@ export type Json =
   | readonly Json[]
   | { entries: readonly [Json, Json][] }
 
-export function writeJson(value: Json, next: () => number): string {
+function writeJson(value: Json, next: () => number): string {
   const space = () => [' ', '\n', '\t', '\r\n', '', '', '', ''][next() % 8] ?? ''
   if (typeof value === 'string') return writeString(value, next)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

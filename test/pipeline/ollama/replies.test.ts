@@ -109,8 +109,10 @@ describe.each([
   })
 })
 
+/** The agent asks for streams. */
+const isSummary = (body: JsonObject): boolean => body['stream'] === false
+
 test('a summary is asked of the model as it is loaded: with the same num_ctx, plainly, and refused if it does not fit', async () => {
-  const isSummary = (body: JsonObject) => body['stream'] === false
   const stand = await openStand({
     profile: { strategy: 'summarize', summary: { wait_ms: 10_000 } },
     reply: ({ body }) => ({

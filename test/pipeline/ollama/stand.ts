@@ -26,9 +26,9 @@ export async function openStand({ profile = {}, settings = {}, ...options }: Sta
     reply: () => ({ content: 'Done.' }),
     ...options,
   })
-  onTestFinished(upstream.close)
+  onTestFinished(() => upstream.close())
   const foldgate = await startFoldgate({ upstream: upstream.url, profile, settings })
-  onTestFinished(foldgate.close)
+  onTestFinished(() => foldgate.close())
   return { upstream, foldgate }
 }
 
@@ -69,7 +69,7 @@ export const bodyOf = ({ body }: RecordedOllamaRequest): JsonObject => parseObje
 
 export const user = (content: string): JsonObject => ({ role: 'user', content })
 
-export const readTool = {
+const readTool = {
   type: 'function',
   function: { name: 'read', parameters: { type: 'object', properties: {} } },
 }

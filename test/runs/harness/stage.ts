@@ -125,7 +125,7 @@ type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
 }
 
 /** Puts a Foldgate before an upstream. Closing the stage closes both. */
-export async function standBetween<Received extends { readonly method: string }>(
+export async function standBetween<Received extends { readonly method: string; readonly path: string }>(
   between: Between<Received>,
 ): Promise<Stage<Received>> {
   const { upstream, profile, upstreams } = between
@@ -153,7 +153,9 @@ export async function standBetween<Received extends { readonly method: string }>
         summary: treatment.summary ?? 'none',
         times: { beganMs, acceptedMs: accepted !== null && accepted >= beganMs ? accepted : null, endedMs },
         // Foldgate asks for windows on its own account.
-        received: upstream.requests.filter(({ method }) => method === 'POST'),
+        received: upstream.requests.filter(
+          ({ method, path }) => method === 'POST' && path.endsWith(between.endpoint),
+        ),
         isReply: status === 200 && between.isReply(text),
         answer: text,
       }

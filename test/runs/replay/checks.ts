@@ -46,7 +46,9 @@ export function checkExchange(input: CheckInput): Checked<SeenChat> {
   const { rawMessages } = last
   // Until an answer has told, nobody can know how this upstream shows tools to its model.
   const isToolsWayKnown = job.statesUsage && previous?.isAnswered === true
-  const doubtTokens = isToolsWayKnown ? 0 : Math.ceil(subject.toolsTokens * TOOLS_DOUBT_SHARE)
+  const doubtLeft = job.dialect === 'ollama' ? TOOLS_DOUBT_LEFT : 0
+  const doubtShare = isToolsWayKnown ? doubtLeft : TOOLS_DOUBT_SHARE
+  const doubtTokens = Math.ceil(subject.toolsTokens * doubtShare)
   const sharedTokens = Math.max(1, roomTokens - doubtTokens)
   // Calls that nobody answered, before a user's word, are two turns of the user's to a strict template: they are folded.
   const isRoundFoldable = subject.variant === 'broken' && job.upstreamTemplate === 'strict'
@@ -238,6 +240,8 @@ export function openPins(
 
 /** By how much the ways differ in which tools are shown: the dearest known takes about a quarter more than the judge's. */
 const TOOLS_DOUBT_SHARE = 0.3
+/** What is left of that after answers. In the smallest windows tools and system texts leave so little that a tenth of it shows. */
+const TOOLS_DOUBT_LEFT = 0.1
 const pinChecks = { newest: 'P4 newest absent', task: 'P4 task gone', pinned: 'P4 pinned' } as const
 
 function outputTokensOf(received: ReceivedRequest | undefined): number {
@@ -249,7 +253,9 @@ function outputTokensOf(received: ReceivedRequest | undefined): number {
 function overWindow(job: Job, received: readonly ReceivedRequest[]): readonly Problem[] {
   const judged = job.isWindowKnown ? received : received.slice(-1)
   return judged.flatMap((request, attempt) => {
-    const tokens = request.promptTokens + outputTokensOf(request)
+    // An Ollama takes what leaves less than that, and a silent one has nobody know how it shows tools.
+    const isLoose = job.dialect === 'ollama' && !job.statesUsage
+    const tokens = request.promptTokens + (isLoose ? 0 : outputTokensOf(request))
     const detail = `attempt ${attempt + 1} of ${received.length} took ${tokens} tokens`
     return tokens <= job.windowTokens ? [] : [{ check: 'P7 fits', detail }]
   })

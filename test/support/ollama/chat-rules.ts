@@ -14,14 +14,14 @@ export function chatBreaks(messages: readonly unknown[]): readonly RuleBreak[] {
   return [...shared, ...own].sort((left, right) => left.index - right.index)
 }
 
-const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool']
+const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool'])
 
 function shapeBreaks(message: WireMessage, index: number): readonly RuleBreak[] {
   const { role, content, images, tool_calls: calls } = message
   const breaks: RuleBreak[] = []
   const add = (words: string) =>
     breaks.push({ rule: 'message-shape', index, message: words, param: `messages[${index}]`, code: null })
-  if (!roles.includes(role)) add(`unknown role ${JSON.stringify(role)}`)
+  if (!roles.has(role)) add(`unknown role ${JSON.stringify(role)}`)
   if (content !== undefined && content !== null && typeof content !== 'string')
     add('json: cannot unmarshal into Go struct field ChatRequest.messages.content of type string')
   const pictures: readonly unknown[] = Array.isArray(images) ? images : []

@@ -32,7 +32,7 @@ export type OllamaVerdict = Verdict & {
 export const unread: OllamaVerdict = { ...unreadChat, windowTokens: 0, evaluatedTokens: 0, dropped: [] }
 
 /** With what Ollama loads a model on a small machine if nobody asks for more. */
-export const DEFAULT_WINDOW_TOKENS = 4096
+const DEFAULT_WINDOW_TOKENS = 4096
 
 /** Judges request bodies one after the other; `owner` is whose prompt cache it is. */
 export function openOllamaJudge({ temperament, loadsAtMost = Infinity, ...options }: OllamaJudgeOptions) {

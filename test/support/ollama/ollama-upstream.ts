@@ -4,7 +4,6 @@ import {
   sendEvents,
   sendJson,
   serveRecorded,
-  type Accepted,
   type Recorded,
   type ReplyOptions,
 } from '../strict-upstream/local-server.ts'
@@ -29,7 +28,6 @@ export type OllamaUpstreamOptions = OllamaJudgeOptions &
     readonly unknownFields?: readonly string[]
   }
 
-export type AcceptedOllamaRequest = Accepted<OllamaVerdict>
 export type RecordedOllamaRequest = Recorded<OllamaVerdict>
 export type OllamaUpstream = Awaited<ReturnType<typeof startOllamaUpstream>>
 
