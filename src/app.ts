@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): App {
     secret,
     keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
   })
-  const timesFailed = createThrottle({ nowMs: () => performance.now() })
+  const timesFailed = createThrottle(() => performance.now())
   function onFailure(error: FoldgateError, incoming: IncomingMessage): void {
     // An upstream that is away fails every request: it has a line a minute, which says what to do.
     const isUpstreams = error.code.startsWith('upstream_')
@@ -71,9 +71,7 @@ export function createApp(options: AppOptions): App {
   }
 
   const activity = openActivity({
-    prices: settings.prices,
-    metricsModels: settings.admin.metrics_models,
-    showsContent: settings.admin.show_content,
+    settings,
     store,
     storeTrouble: options.storeTrouble,
     log,

@@ -10,11 +10,12 @@ import { knownCommands } from './commands/run/find-program.ts'
 export async function run(): Promise<number> {
   // A reader of the output may go away: that ends neither a proxy nor a command.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const startedAs = howStarted(process.argv[1] ?? '')
   const parsed = parseArguments(process.argv.slice(2), knownCommands)
   if (parsed.flags['version'] === true) return say(process, await version())
   if (parsed.flags['help'] === true) return say(process, help(parsed.command))
   if (parsed.problems.length > 0) {
-    const code = complain(process, parsed.problems)
+    const code = complain({ stderr: process.stderr, startedAs }, parsed.problems)
     return commands[parsed.command].misusedCode ?? code
   }
   const command = await loadCommand[parsed.command]()
@@ -23,7 +24,7 @@ export async function run(): Promise<number> {
     flags: parsed.flags,
     files: parsed.files,
     program: parsed.program,
-    startedAs: startedAs(process.argv[1] ?? ''),
+    startedAs,
     env,
     cwd: process.cwd(),
     platform,
@@ -62,7 +63,7 @@ const loadCommand: Readonly<Record<CommandName, () => Promise<Command>>> = {
 const builtInDirectory = fileURLToPath(new URL('../profiles/', import.meta.url))
 
 /** Where the script lies tells how it was started: in a checkout, by a link on the PATH, or from a folder's packages. */
-function startedAs(script: string): string {
+function howStarted(script: string): string {
   if (script.endsWith('.ts')) return 'npm start --'
   return /[/\\]foldgate$/.test(script) && !script.includes('node_modules') ? 'foldgate' : 'npx foldgate'
 }

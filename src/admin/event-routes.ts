@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { FoldgateError } from '../errors.ts'
 import { type EventFilter, isAskedFor, type Journal, type Signals } from '../telemetry/journal/journal.ts'
 import { eventTypes, type JournalEvent } from '../telemetry/journal/rows.ts'
-import { type AdminEnvironment, requireId } from './routes.ts'
+import { type AdminEnvironment, requireId, wholeIn } from './routes.ts'
 
 /**
  * The journal, read page by page or as it is written, and the signs by which the page knows that it is out of date.
@@ -29,7 +29,7 @@ export function eventRoutes(
       follow(openStream(env.outgoing), from, filter)
       return RESPONSE_ALREADY_SENT
     }
-    const limit = limitIn(req.query('limit'))
+    const limit = wholeIn(req, 'limit', LIMIT_DEFAULT, LIMIT_MAX)
     const events = await journal.events({ ...filter, limit, before: req.query('before') ?? null })
     // The page after this one: `before` it.
     return json({ events, before: events.length < limit ? null : (events.at(-1)?.id ?? null) })
@@ -153,16 +153,6 @@ const UNREAD_BYTES_MAX = 1024 * 1024
 function requireType(text: string): JournalEvent['type'] {
   const type = eventTypes.find((known) => known === text)
   if (type !== undefined) return type
-  const known = eventTypes.join(', ')
-  throw new FoldgateError('invalid_parameter', `There are no events of this type: ask for one of ${known}.`, {
-    param: 'type',
-  })
-}
-
-function limitIn(text: string | undefined): number {
-  const limit = text === undefined ? LIMIT_DEFAULT : Number(text)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
-  throw new FoldgateError('invalid_parameter', `limit has to be a whole number from 1 to ${LIMIT_MAX}.`, {
-    param: 'limit',
-  })
+  const message = `There are no events of this type: ask for one of ${eventTypes.join(', ')}.`
+  throw new FoldgateError('invalid_parameter', message, { param: 'type' })
 }

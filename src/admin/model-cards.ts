@@ -1,29 +1,12 @@
-import { overheadIn } from '../models/counts/learnt-rate.ts'
-import { seenRatio } from '../models/counts/learnt-rate.ts'
-import {
-  type Belief,
-  type Beliefs,
-  type BeliefSource,
-  endings,
-  type Field,
-  type Values,
-} from '../models/model-record.ts'
+import { overheadIn, seenRatio } from '../models/counts/learnt-rate.ts'
+import { type Belief, type Beliefs, endings, type Field, type Values } from '../models/model-record.ts'
 import type { KnownModel, WindowInForce } from '../models/models.ts'
 
 /** What is believed of a model, as `GET /models` says it: figures and names, never a credential or a text. */
 export type ModelCard = ReturnType<typeof modelCard>
 
-/** A belief: where it comes from, since when and until when it holds (ISO 8601), and what would change it. */
-export type Told<Value> = {
-  readonly value: Value
-  readonly from: BeliefSource
-  readonly since: string
-  /** Null where nothing but an answer ends it. */
-  readonly until: string | null
-  readonly changed_by: string
-}
-
 export function modelCard({ id, key, beliefs, window }: KnownModel) {
+  const fields: { readonly [Name in keyof Fields]?: Fields[Name] | undefined } = fieldsOf(beliefs)
   return {
     id,
     upstream: key.upstream,
@@ -32,7 +15,7 @@ export function modelCard({ id, key, beliefs, window }: KnownModel) {
     model: key.model,
     /** What its next request gets under the profile of the latest; null where none was seen since the start. */
     window_in_force: window === null ? null : windowInForce(window),
-    fields: fieldsOf(beliefs),
+    fields,
   }
 }
 
@@ -44,45 +27,49 @@ function windowInForce({ tokens, kind, source, profile, overruledTokens }: Windo
   return { tokens, kind, source, profile, overruled_tokens: overruledTokens }
 }
 
+const asItIs = <Value>(value: Value): Value => value
+
+type Fields = ReturnType<typeof fieldsOf>
+
 /** Only those that hold. */
 function fieldsOf(beliefs: Beliefs) {
-  const { window, stated, answered, ratio, overhead, placement, thoughts, name, usage, recall, accepted } =
-    beliefs
-  const seen = ratio === undefined ? null : seenRatio(ratio.value)
-  const refuses = {
-    ...(usage && { usage: told('usage', usage, usage.value) }),
-    ...(recall && { recall: told('recall', recall, recall.value) }),
+  /** A belief, its value shown so; undefined if there is none. */
+  function told<Name extends Field, Value>(field: Name, shown: (value: Values[Name]) => Value) {
+    const belief: Belief<Values[Name]> | undefined = beliefs[field]
+    return belief && toldOf(field, belief, shown(belief.value))
   }
+  const { ratio, overhead, usage, recall } = beliefs
+  const seen = ratio === undefined ? null : seenRatio(ratio.value)
   return {
-    ...(window && { window: told('window', window, window.value) }),
-    ...(stated && { stated: told('stated', stated, statedValue(stated.value)) }),
-    ...(answered && { answered: told('answered', answered, answered.value) }),
-    ...(ratio && seen !== null && { ratio: told('ratio', ratio, ratioValue(ratio.value, seen)) }),
-    ...(overhead &&
-      overhead.value.samples.length > 0 && {
-        overhead: told('overhead', overhead, overheadValue(overhead.value, seen ?? 1)),
-      }),
-    ...(placement && { placement: told('placement', placement, placement.value) }),
-    ...(thoughts && { thoughts: told('thoughts', thoughts, thoughts.value) }),
-    ...(name && { name: told('name', name, name.value) }),
-    ...((usage ?? recall) && { refuses }),
-    ...(accepted && { accepted: told('accepted', accepted, true as const) }),
+    window: told('window', asItIs),
+    stated: told('stated', ({ tokens, kind, isLoaded }) => ({ tokens, kind, is_loaded: isLoaded })),
+    answered: told('answered', asItIs),
+    ratio: seen === null ? undefined : told('ratio', (value) => ratioValue(value, seen)),
+    overhead: overhead?.value.samples.length
+      ? told('overhead', (value) => overheadValue(value, seen ?? 1))
+      : undefined,
+    placement: told('placement', asItIs),
+    thoughts: told('thoughts', asItIs),
+    name: told('name', asItIs),
+    refuses: (usage ?? recall) && { usage: told('usage', asItIs), recall: told('recall', asItIs) },
+    accepted: told('accepted', () => true),
   }
 }
 
-function told<Value>(field: Field, { from, sinceMs, untilMs }: Belief<unknown>, value: Value): Told<Value> {
+/** @internal exported for tests. */
+export type Told<Value> = ReturnType<typeof toldOf<Value>>
+
+/** A belief: where it comes from, since when and until when it holds (ISO 8601), and what would change it. */
+function toldOf<Value>(field: Field, { from, sinceMs, untilMs }: Belief<unknown>, value: Value) {
   return {
     value,
     from,
     // A damaged record may name a time of which no date can be made.
     since: new Date(Math.max(0, sinceMs)).toISOString(),
+    /** Null where nothing but an answer ends it. */
     until: Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : null,
     changed_by: endings[field].changedBy,
   }
-}
-
-function statedValue({ tokens, kind, isLoaded }: Values['stated']) {
-  return { tokens, kind, is_loaded: isLoaded }
 }
 
 /** The provider's tokens for one of ours, seen over so many of ours; the newest weigh most. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type HonoRequest } from 'hono'
 import type { Archive } from '../archive/archive.ts'
 import type { Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
@@ -9,7 +9,7 @@ import type { ModelKnowledge } from '../models/open-models.ts'
 import { findOwnWindow } from '../models/own-window.ts'
 import { readSharedWindow } from '../models/models.ts'
 import type { Requests } from '../pipeline/open-requests.ts'
-import { digest, readLimits } from '../pipeline/read/read-chat.ts'
+import { digest } from '../pipeline/read/read-chat.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
 import { receiveBody, type ReceiveBodyOptions } from '../server/receive-body.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
@@ -61,9 +61,7 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
         learntOf: (of) => parts.guarded({}, () => readSharedWindow(store, of, digest)),
         nowMs,
       }),
-    isAnthropic: (upstream) => parts.upstreams.addressOf(upstream).isAnthropic,
-    usageInStreams: settings.usage.in_streams,
-    limits: readLimits(settings.limits),
+    settings,
   })
   const own = { version, store: store.name }
   const setting = (): PageSetting => ({ ...own, now: new Date(nowMs()), status: status() })
@@ -75,8 +73,8 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   )
 
   app.get('/', async (context) => {
-    const accept = context.req.header('accept') ?? ''
-    if (accept.includes('application/json') && !accept.includes('text/html'))
+    const isProgram = (context.req.header('accept') ?? '').includes('application/json')
+    if (isProgram && !wantsPage(context.req))
       return context.json({ ...setting(), clients: parts.clientUrl() })
     const [cards, events] = await Promise.all([
       conversations.list(),
@@ -100,16 +98,15 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   })
 
   app.get('/savings', async (context) => {
-    const days = daysIn(context.req.query('days'))
+    const days = daysIn(context.req)
     const by = savingsKinds.find((kind) => kind === context.req.query('by')) ?? 'day'
     const savings = await conversations.savings(days, new Date(nowMs()))
-    // A browser that is shown a page, not a program.
-    if (!(context.req.header('accept') ?? '').includes('text/html')) return context.json({ days, savings })
+    if (!wantsPage(context.req)) return context.json({ days, savings })
     const hasPrices = Object.keys(settings.prices).length > 0
     return answerPage(context, savingsPage({ ...setting(), savings, by, days, hasPrices }))
   })
   app.get('/savings.csv', async (context) => {
-    const savings = await conversations.savings(daysIn(context.req.query('days')), new Date(nowMs()))
+    const savings = await conversations.savings(daysIn(context.req), new Date(nowMs()))
     return context.body(savingsCsv(savings), 200, { 'content-type': 'text/csv; charset=utf-8' })
   })
 
@@ -120,9 +117,7 @@ export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
     const id = requireId(context.req.param('id'))
     const conversation = await conversations.detail(id)
     if (conversation === null) throw unknownConversation(id)
-    // A browser that is shown a page, not a program.
-    const wantsPage = (context.req.header('accept') ?? '').includes('text/html')
-    return wantsPage
+    return wantsPage(context.req)
       ? answerPage(context, conversationPage({ ...setting(), conversation }))
       : context.json(conversation)
   })
@@ -173,6 +168,14 @@ export function requireId(id: string, param = 'id'): string {
   throw new FoldgateError('invalid_conversation_id', noConversationId, { param })
 }
 
+/** A whole number from the address, from 1 to `max`. Throws `invalid_parameter` for anything else. */
+export function wholeIn(request: HonoRequest, param: string, unsaid: number, max: number): number {
+  const value = Number(request.query(param) ?? unsaid)
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value
+  const message = `${param} has to be a whole number from 1 to ${max}.`
+  throw new FoldgateError('invalid_parameter', message, { param })
+}
+
 // --- internal ---
 
 const EVENTS_SHOWN = 50
@@ -183,17 +186,8 @@ const UNWANTED_BODY_BYTES_MAX = 1024
 /** Of a model's name in the log. */
 const MODEL_CHARS_MAX = 200
 
-/** How many days are looked at: 30 unless it is said, a year at the most. Throws `malformed_request` for what is no number of days. */
-function daysIn(text: string | undefined): number {
-  if (text === undefined) return 30
-  const days = Number(text)
-  if (Number.isInteger(days) && days >= 1 && days <= DAYS_MAX) return days
-  throw new FoldgateError('malformed_request', `"days" is a whole number from 1 to ${DAYS_MAX}.`, {
-    param: 'days',
-  })
-}
-
-const DAYS_MAX = 366
+/** How many days are looked at, a year at the most. */
+const daysIn = (request: HonoRequest): number => wholeIn(request, 'days', 30, 366)
 
 /** Forgets all that is believed of a model. Throws `unknown_model` if nothing is. */
 function forgetModel(id: string, { knowledge, activity, log }: AdminParts): void {
@@ -211,6 +205,11 @@ function forgetModel(id: string, { knowledge, activity, log }: AdminParts): void
     model: model.slice(0, MODEL_CHARS_MAX),
   })
   activity.signals.emit('change', null)
+}
+
+/** A browser that is shown a page, not a program. */
+function wantsPage(request: HonoRequest): boolean {
+  return (request.header('accept') ?? '').includes('text/html')
 }
 
 function answerPage(context: Context<AdminEnvironment>, markup: HtmlEscapedString) {

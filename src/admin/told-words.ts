@@ -86,26 +86,22 @@ export function compactionWords(treated: Treated, entry: HeldOutline['entryName'
   })
   if (done.length === 0) return null
   const newest = treated.newest_kept ?? 0
-  const left =
-    newest === 0
-      ? ''
-      : newest === 1
-        ? '; the newest one stands as it was'
-        : `; the newest ${figure(newest)} stand as they were`
-  return `${done.join(', ')}${left}`
+  const left = newest === 1 ? 'one stands as it was' : `${figure(newest)} stand as they were`
+  return done.join(', ') + (newest === 0 ? '' : `; the newest ${left}`)
 }
+
+/** The names under which the journal has these numbers. */
+export const treatedNames: ReadonlySet<string> = new Set<string>([
+  ...Object.entries(treatments).flatMap(([treatment, { done }]) => (done === undefined ? [] : treatment)),
+  ...(['summary_tokens', 'recap_tokens', 'newest_kept'] satisfies (keyof Treated)[]),
+])
 
 /** The numbers of an event of the journal, which another version may have written otherwise. */
 export function treatedInDetails(details: Readonly<Record<string, unknown>>): Treated {
   const numbers = Object.entries(details).flatMap(([name, value]) =>
-    isTreatedName(name) && typeof value === 'number' ? [[name, value] as const] : [],
+    treatedNames.has(name) && typeof value === 'number' ? [[name, value] as const] : [],
   )
   return Object.fromEntries(numbers)
-}
-
-/** Whether the journal has one of these numbers under this name. */
-export function isTreatedName(name: string): boolean {
-  return treatedNames.has(name)
 }
 
 /** Why a compaction was made, in plain words if the reason is one of our own. */
@@ -127,15 +123,14 @@ export const pinWords = {
 /** What makes a client send all of the conversation that it leaves at the server. */
 export const HOW_TO_SEND_ALL = dialects.flatMap(({ howToSendAll }) => howToSendAll ?? []).join('; ')
 
-/** The same of one dialect, by its name; of all if none has that name. */
-function sendAllAdvice(dialect: string | null | undefined): string {
-  return dialects.find(({ name }) => name === dialect)?.howToSendAll ?? HOW_TO_SEND_ALL
+/** The same of one dialect, by its name; null if none has that name. */
+function sendAllAdvice(dialect: string | null | undefined): string | null {
+  return dialects.find(({ name }) => name === dialect)?.howToSendAll ?? null
 }
 
 /** The same in few words: what follows a semicolon is for one library. */
 export function sendAllShortly(dialect: string | null): string {
-  const advice = dialects.find(({ name }) => name === dialect)?.howToSendAll
-  return advice?.split(';')[0] ?? 'have the client send all of it'
+  return sendAllAdvice(dialect)?.split(';')[0] ?? 'have the client send all of it'
 }
 
 /** A window and where it comes from, as far as is known. */
@@ -209,12 +204,6 @@ export function hasFailed(request: ToldRequest): boolean {
 
 // --- internal ---
 
-/** The names under which the journal has these numbers. */
-const treatedNames: ReadonlySet<string> = new Set<string>([
-  ...Object.entries(treatments).flatMap(([treatment, { done }]) => (done === undefined ? [] : treatment)),
-  ...(['summary_tokens', 'recap_tokens', 'newest_kept'] satisfies (keyof Treated)[]),
-])
-
 /** What is said of the treatments of text passes. */
 function textTreatments(): Readonly<Record<string, TreatmentWords>> {
   const words = textPasses.map(({ treatment, words: { result, meaning } }) => {
@@ -261,7 +250,7 @@ function doneWords({ action, reason, dialect, path }: ToldRequest): RequestWords
       'have the client use /chat/completions, /responses or /messages',
     )
   if (action === 'relayed' && reason === 'stateful')
-    return calm('sent unread: its history lies at the server', sendAllAdvice(dialect))
+    return calm('sent unread: its history lies at the server', sendAllAdvice(dialect) ?? HOW_TO_SEND_ALL)
   const known = words.get(reason === null ? action : `${action};${reason}`)
   if (known !== undefined) return known
   if (action === 'refused') return failed(reason === null ? 'not sent' : `refused: ${reason}`)

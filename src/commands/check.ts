@@ -2,12 +2,11 @@ import { archiveTrouble } from '../archive/archive.ts'
 import { type ConfigurationOptions, loadConfiguration, type ProfileFiles } from '../config/configuration.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
-import { strayVariables } from '../config/overrides.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type CommandContext, complain, flagText, noteOn, say } from './command.ts'
-import { keylessUpstreams, summariesOf } from './start-lines.ts'
+import { keylessUpstreams, strayVariables, summariesOf } from './start-lines.ts'
 import { lookUpWindow, profileLine, type WindowFound, windowLines } from './window.ts'
 
 /** Validates settings and profiles, and says which profile and window a model gets. */

@@ -1,5 +1,6 @@
 import type { FlagValues } from '../config/flags.ts'
 import type { ConfigurationOptions } from '../config/configuration.ts'
+import type { Secret } from '../config/secret.ts'
 import { formatProblem, type Problem } from '../config/problem.ts'
 
 /** What a command needs of the process: commands do not read `process` themselves. */
@@ -37,13 +38,22 @@ export function say({ stdout }: Pick<CommandContext, 'stdout'>, text: string): n
 
 /** Prints what is wrong, and returns the exit code. */
 export function complain(
-  { stderr }: Pick<CommandContext, 'stderr'>,
+  { stderr, startedAs }: Pick<CommandContext, 'stderr' | 'startedAs'>,
   problems: readonly (string | Problem)[],
 ): number {
-  const lines = problems.map((each) => (typeof each === 'string' ? each : formatProblem(each)))
+  const lines = problems.map((each) =>
+    asStarted(typeof each === 'string' ? each : formatProblem(each), startedAs),
+  )
   stderr.write(`${lines.join('\n')}\n`)
   return 1
 }
+
+/** @internal exported for tests. The message, with Foldgate's commands as their user starts them. */
+export const asStarted = (message: string, startedAs: string): string =>
+  message.replaceAll(ownCommand, `${startedAs} `)
+
+/** Not at the beginning or before a colon, where it says who speaks, nor within a path. */
+const ownCommand = /(?<=[ (])foldgate (?=(?:--)?[a-z]+(?![\w:./\\]))/g
 
 /** Prints what the user should know beside the result. */
 export function noteOn({ stderr }: Pick<CommandContext, 'stderr'>): (message: string) => void {
@@ -56,7 +66,24 @@ export function flagText(flags: FlagValues, name: keyof FlagValues): string | nu
   return typeof value === 'string' ? value : null
 }
 
+/** Asks a Foldgate at this URL, with the token of its admin listener where that is known. Rejects where it does not answer soon. */
+export function askFoldgate(url: string, token: Secret | null = null): Promise<Response> {
+  return fetch(url, {
+    headers: {
+      accept: 'application/json',
+      ...(token !== null && { authorization: `Bearer ${token.reveal()}` }),
+    },
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+}
+
 /** How wide a line may be, in characters, and whether it may be coloured. */
 export function paperOf({ stdout, env }: Pick<CommandContext, 'stdout' | 'env'>) {
   return { columns: stdout.columns ?? 100, color: stdout.isTTY && env['NO_COLOR'] === undefined }
 }
+
+// --- internal ---
+
+/** How long an answer is waited for, in milliseconds. */
+const ANSWER_MS = 3_000

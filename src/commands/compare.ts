@@ -21,7 +21,7 @@ import type { FlagValues } from '../config/flags.ts'
 import { FoldgateError } from '../errors.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { Profile } from '../profiles/schema.ts'
-import { digest, readLimits } from '../pipeline/read/read-chat.ts'
+import { readLimits } from '../pipeline/read/read-chat.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
 import { openUpstreams } from '../upstream/upstreams.ts'
@@ -65,7 +65,7 @@ async function compareRecorded(context: CommandContext): Promise<number> {
   const addressOf = (upstream: string | null) =>
     parseUpstreamAddress(settings.upstreams.get(upstream ?? 'default')?.url ?? '')
 
-  const limits = readLimits(settings.limits)
+  const read = (body: Buffer) => readAsked(body, readingOnce(readLimits(settings.limits)))
   const profiles = new Map(
     [...files.profiles].map(([name, each]) => [name, compacting(each, numbers.window)]),
   )
@@ -76,16 +76,10 @@ async function compareRecorded(context: CommandContext): Promise<number> {
   const found = await findMoments(recorded, {
     ...numbers,
     asked,
-    limits,
+    read,
     findWindow,
     profiles: files.profiles,
-    explain: createExplain({
-      profiles: () => profiles,
-      findWindow,
-      usageInStreams: settings.usage.in_streams,
-      limits,
-      isAnthropic: (upstream) => addressOf(upstream).isAnthropic,
-    }),
+    explain: createExplain({ profiles: () => profiles, findWindow, settings }),
   })
   const leftOut = [...unread, ...found.unread]
   if (found.conversations === 0) return complain(context, leftOut.slice(0, LEFT_OUT_SHOWN))
@@ -95,7 +89,7 @@ async function compareRecorded(context: CommandContext): Promise<number> {
 
   const { outputTokens, seed } = numbers
   const wanted = found.moments.map((moment) =>
-    wantedOf(moment, [addressOf(moment.upstream).display, asked.model, outputTokens], digest),
+    wantedOf(moment, [addressOf(moment.upstream).display, asked.model, outputTokens]),
   )
   const path = resolve(context.cwd, flagText(flags, 'state') ?? STATE_FILE)
   if (!isMeant) {
@@ -125,9 +119,8 @@ async function compareRecorded(context: CommandContext): Promise<number> {
     const why = await askAll(wanted, {
       ask,
       state,
-      digest,
+      read,
       isStopping: () => isStopping,
-      read: (body) => readAsked(body, readingOnce(limits)),
       onMoment: (done) => {
         const text = `${done} of ${wanted.length} moments`
         stderr.write(stderr.isTTY ? `\r${text}` : `${text}\n`)

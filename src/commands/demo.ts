@@ -3,8 +3,8 @@ import { createApp } from '../app.ts'
 import { problemOf } from '../config/problem.ts'
 import { loadSettings } from '../config/settings.ts'
 import { runDemo } from './demo/run-demo.ts'
-import { isDialectName, wires } from './demo/wires.ts'
-import { createLog } from '../telemetry/log/log.ts'
+import { spokenDialects } from './demo/wires.ts'
+import { silentLog } from '../telemetry/log/log.ts'
 import { loadCounter } from '../tokens/encodings.ts'
 import { meantOr } from '../profiles/near-miss.ts'
 import { profileSchema } from '../profiles/schema.ts'
@@ -20,8 +20,9 @@ export async function demo(context: CommandContext): Promise<number> {
     return complain(context, ['foldgate demo takes --upstream URL and --model NAME together, or neither'])
   }
   const dialect = flagText(flags, 'dialect') ?? 'chat-completions'
-  if (!isDialectName(dialect)) {
-    const names = Object.keys(wires)
+  const spoken = spokenDialects.get(dialect)
+  if (spoken === undefined) {
+    const names = [...spokenDialects.keys()]
     const advice = meantOr(dialect, names, `it is one of ${names.join(', ')}`)
     return complain(context, [problemOf('--dialect', `unknown dialect ${JSON.stringify(dialect)}`, advice)])
   }
@@ -30,7 +31,7 @@ export async function demo(context: CommandContext): Promise<number> {
   const { failed } = await runDemo({
     startFoldgate: (upstream) => startFoldgate(context, upstream),
     count,
-    dialect,
+    spoken,
     write: (text) => void stdout.write(text),
     ...paperOf(context),
     ...(own === null ? {} : { upstream: own }),
@@ -64,7 +65,7 @@ async function startFoldgate(
     storeTrouble: null,
     secret: randomBytes(32),
     proxies: proxiesFrom(env),
-    log: createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() }),
+    log: silentLog,
     nowMs: Date.now,
     version,
     tracing: null,

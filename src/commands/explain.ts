@@ -5,8 +5,6 @@ import { createExplain, explanationJson } from '../admin/explain/explanation.ts'
 import { loadConfiguration } from '../config/configuration.ts'
 import { errorCode } from '../config/yaml-file.ts'
 import { FoldgateError } from '../errors.ts'
-import { readLimits } from '../pipeline/read/read-chat.ts'
-import { parseUpstreamAddress } from '../upstream/address.ts'
 import { type CommandContext, complain, flagText, noteOn, paperOf, say } from './command.ts'
 import { lookUpWindow } from './window.ts'
 
@@ -24,12 +22,7 @@ export async function explain(context: CommandContext): Promise<number> {
     profiles: () => files.profiles,
     findWindow: (profile, model) =>
       lookUpWindow({ settings, place: context, onTrouble: noteOn(context) }, profile, model),
-    isAnthropic: (name) => {
-      const upstream = settings.upstreams.get(name ?? 'default')
-      return upstream !== undefined && parseUpstreamAddress(upstream.url).isAnthropic
-    },
-    usageInStreams: settings.usage.in_streams,
-    limits: readLimits(settings.limits),
+    settings,
   })
   const file = named === '-' ? null : named
   let body: Buffer

@@ -1,6 +1,6 @@
 import { loadSettings } from '../config/settings.ts'
 import { addressOf, onThisMachine } from '../server/listeners.ts'
-import { type CommandContext, complain, say } from './command.ts'
+import { askFoldgate, type CommandContext, complain, say } from './command.ts'
 
 /** Asks the Foldgate that runs with these settings whether it is up. */
 export async function health(context: CommandContext): Promise<number> {
@@ -8,15 +8,10 @@ export async function health(context: CommandContext): Promise<number> {
   const settings = loaded.ok ? loaded.settings : loaded.valid
   const address = `${addressOf(onThisMachine(settings))}/healthz`
   try {
-    const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS) })
+    const answer = await askFoldgate(address)
     if (answer.ok) return say(context, 'ok')
     return complain(context, [`${address} answered ${answer.status}`])
   } catch {
     return complain(context, [`${address} does not answer: is Foldgate running, and on this port (--port)?`])
   }
 }
-
-// --- internal ---
-
-/** How long a probe waits for an answer, in milliseconds. */
-const ANSWER_MS = 3_000

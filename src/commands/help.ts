@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json/json-value.ts'
 import { settingsSchema } from '../config/settings-schema.ts'
+import { aligned } from '../telemetry/log/lines.ts'
 import { commands, flags, takesFlag, type CommandName, type Flag } from '../config/flags.ts'
 
 /** What `--help` prints of a command: its flags with their defaults; of `serve`, which needs no name, all commands as well. */
@@ -42,6 +43,6 @@ function rowOf({ name, value, meaning, defaultText, setting = [] }: Flag): reado
 }
 
 function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width + 2)}${right}`.trimEnd()).join('\n')
+  const lines = aligned(rows, () => false)
+  return lines.map((line) => `  ${line}`).join('\n')
 }

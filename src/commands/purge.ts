@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { purgeArchive } from '../archive/archive.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
 import { isConversationId, noConversationId } from '../conversation/keys.ts'
@@ -33,7 +33,7 @@ export async function purgeStore(
   if (location.kind === 'memory') {
     return 'Records are kept in memory (memory:): nothing is on disk, and they end with the process that holds them.'
   }
-  if (location.kind === 'sqlite' && !(await exists(location.path))) {
+  if (location.kind === 'sqlite' && !existsSync(location.path)) {
     return `Nothing to delete: there is no file ${location.path}.`
   }
   const store = await openBareStore(location, settings)
@@ -54,13 +54,4 @@ export async function purgeStore(
   } finally {
     await store.close()
   }
-}
-
-// --- internal ---
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,6 +1,5 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfiguration } from '../config/configuration.ts'
 import { flagOrVariable } from '../config/overrides.ts'
 import { problemOf } from '../config/problem.ts'
@@ -15,6 +14,7 @@ import {
 import { closingLines, readFigures } from './run/closing-lines.ts'
 import {
   type Additions,
+  type Behind,
   LaunchError,
   type LaunchPlace,
   printed,
@@ -23,19 +23,20 @@ import {
 } from './run/known-program.ts'
 import { ownFolder, removeFolder, removeLeftFolders } from './run/own-folder.ts'
 import { answers, findRunning, type RunningFoldgate } from './run/running-foldgate.ts'
-import { addressesOf, type Behind, type Destinations, destinationsOf } from './run/vendors.ts'
-import { createLog, type Log } from '../telemetry/log/log.ts'
+import { addressesOf, type Destinations, destinationsOf } from './run/vendors.ts'
+import { createLog, type Log, silentLog } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/check-addresses.ts'
 import { matchProfile } from '../profiles/match.ts'
 import { makeFolder, stateFile } from '../storage/state-folder.ts'
 import { StoreError } from '../storage/store-error.ts'
 import { parseUpstreamAddress } from '../upstream/address.ts'
-import { type CommandContext, complain, flagText, say } from './command.ts'
+import { askFoldgate, type CommandContext, complain, flagText, say } from './command.ts'
 import { lookUpWindow } from './window.ts'
 import { listenTrouble, type OpenedFoldgate, openFoldgate, sayItRuns } from './open-foldgate.ts'
 import type { FlagName } from '../config/flags.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Environment } from '../config/api-keys.ts'
+import type { Secret } from '../config/secret.ts'
 import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -133,30 +134,29 @@ async function windowOf(
   const model = flagText(flags, 'model')
   const match = matchProfile(profiles, { model, headers: {}, requested: flagText(flags, 'profile') })
   if (match.kind === 'unknown') return null
-  const asked = { settings, place: context, onTrouble: () => {}, asksUpstream: model !== null }
-  const late = sleep(LOOKING_MS, null, { ref: false })
-  const found = await Promise.race([lookUpWindow(asked, match.profile, model ?? ''), late])
-  return found === null || found.source === 'default' ? null : found.tokens
+  // What is asked for longer than it is waited for would keep this process when its command has ended.
+  const wait = { asksUpstream: model !== null, waitMs: LOOKING_MS }
+  const asked = { settings, place: context, onTrouble: () => {}, ...wait }
+  const { tokens, source } = await lookUpWindow(asked, match.profile, model ?? '')
+  return source === 'default' ? null : tokens
 }
 
 /** The terminal is the command's: lines that are asked for go to a file. */
 function openLog(context: CommandContext, { log_level: level }: Settings): Log {
-  if (flagOrVariable('log-level', context.flags, context.env) === null || level === 'silent')
-    return createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() })
+  if (flagOrVariable('log-level', context.flags, context.env) === null || level === 'silent') return silentLog
   const path = stateFile(context, 'run.log')
   try {
     makeFolder(dirname(path))
-    closeSync(openSync(path, 'a', 0o600))
+    const file = openSync(path, 'a', 0o600)
+    return createLog({
+      level,
+      write: (line) => void writeSync(file, line),
+      pretty: false,
+      now: () => new Date(),
+    })
   } catch {
     throw new LaunchError(`--log-level: lines go to ${path}, which cannot be written: leave it out`)
   }
-  const file = openSync(path, 'a', 0o600)
-  return createLog({
-    level,
-    write: (line) => void writeSync(file, line),
-    pretty: false,
-    now: () => new Date(),
-  })
 }
 
 async function runWith(
@@ -223,9 +223,8 @@ function refuseLoop({ port }: Listening, { upstreams }: Destinations): void {
 }
 
 /** Messages are held in memory only: they end with the run. */
-function howToSee({ program, startedAs }: CommandContext, storeName: string): string {
-  const command = program[0]?.split(/[/\\]/).at(-1) ?? ''
-  const keep = `to see it message by message, "${startedAs} run --keep -- ${command} …" keeps its page open`
+function howToSee({ startedAs }: CommandContext, storeName: string): string {
+  const keep = `to see it message by message, the same command with --keep ("${startedAs} run --keep …") keeps its page open`
   if (storeName === 'memory:') return `${keep}.`
   const again = startedAs.replace(/ --$/, '')
   return `to see what was done, request by request: "${again}" shows it on its page; ${keep}.`
@@ -267,7 +266,7 @@ async function runAttached(context: CommandContext): Promise<number> {
     const advice = `start one (${context.startedAs.replace(/ --$/, '')}), name the port of another with --port, or leave --attach out`
     return complain(context, [problemOf('--attach', message, advice)])
   }
-  const token = settings.admin.token?.reveal() ?? null
+  const { token } = settings.admin
   tellMissingModel(context, running.behind)
   try {
     const ahead = { ...running.behind, ...running, windowTokens: null }
@@ -308,18 +307,15 @@ async function atPort(address: ListenAddress): Promise<Found | null> {
 }
 
 /** The metrics there; null where they are not to be had. */
-async function metricsOf({ admin }: Found, token: string | null): Promise<string | null> {
+async function metricsOf({ admin }: Found, token: Secret | null): Promise<string | null> {
   if (admin === null) return null
-  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
   try {
-    const answer = await fetch(`${admin}metrics`, { headers, signal: AbortSignal.timeout(ANSWER_MS) })
+    const answer = await askFoldgate(`${admin}metrics`, token)
     return answer.ok ? await answer.text() : null
   } catch {
     return null
   }
 }
-
-const ANSWER_MS = 3_000
 
 function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
   const forwardsTo = addresses['default']
@@ -368,14 +364,14 @@ async function environmentOf(context: CommandContext): Promise<Environment> {
 
 /** Says so where the command may go past the one server, since no model of that is named. */
 function tellMissingModel(context: CommandContext, { isOneServer }: Behind): void {
-  const { program, flags, stderr } = context
+  const { program, flags, stderr, startedAs } = context
   const found = findProgram(program)
   const way = { isOneServer, model: flagText(flags, 'model') }
   if (found.program.lacksModel?.(way, placeOf(context)) !== true) return
   const upstream = flagText(flags, 'upstream')
   const server = upstream === null ? '' : ` --upstream ${upstream}`
   const command = program.slice(0, found.ownArgumentsAt).join(' ')
-  const line = `foldgate run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
+  const line = `${startedAs} run${flags.attach === true ? ' --attach' : server} --model NAME -- ${command}${program.length > found.ownArgumentsAt ? ' …' : ''}`
   stderr.write(
     `foldgate: ${found.program.name} is told no model of this server, and may ask a provider of its own instead: write ${line}\n`,
   )

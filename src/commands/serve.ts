@@ -2,7 +2,6 @@ import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { archiveTrouble } from '../archive/archive.ts'
 import { loadConfiguration } from '../config/configuration.ts'
-import { strayVariables } from '../config/overrides.ts'
 import { ListenError } from '../server/listeners.ts'
 import { behindOf } from './run/vendors.ts'
 import { createLog } from '../telemetry/log/log.ts'
@@ -16,7 +15,7 @@ import {
   openFoldgate,
   sayItRuns,
 } from './open-foldgate.ts'
-import { type Memory, shutdownLine, startTold, startWarnings } from './start-lines.ts'
+import { type Memory, shutdownLine, startTold, startWarnings, strayVariables } from './start-lines.ts'
 
 /** Runs the proxy until a signal ends it. */
 export async function serve(context: CommandContext): Promise<number> {

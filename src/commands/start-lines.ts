@@ -1,6 +1,9 @@
+import type { Environment } from '../config/api-keys.ts'
+import { flags } from '../config/flags.ts'
 import { holdsCredential, type Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import { addressOf, type ListenAddress, type Listening } from '../server/listeners.ts'
+import { nearest } from '../profiles/near-miss.ts'
 import { hasSummaries } from '../profiles/effective.ts'
 import type { Profile } from '../profiles/schema.ts'
 
@@ -65,6 +68,23 @@ export function keylessUpstreams({ upstreams, client_keys }: Settings): readonly
     )
 }
 
+/**
+ * Variables that begin as Foldgate's own do and are none of them, where it is plain what was meant: a line for each, without
+ * its value, at the start and by `foldgate check`. Nothing refuses to start for one: others may have set it.
+ */
+export function strayVariables(env: Environment, settings: Settings): readonly string[] {
+  const { upstreams, client_keys, admin, store } = settings
+  const keys = [...upstreams.values(), ...client_keys].map(({ key }) => key?.source.variable)
+  const used = new Set<string | null | undefined>([...keys, admin.token_env, store.encrypt_key_env])
+  const strays = Object.keys(env).filter((name) => name.startsWith('FOLDGATE_') && !used.has(name))
+  return strays.sort().flatMap((name) => {
+    const meant = ownVariableLike(name)
+    return meant === null || meant === name
+      ? []
+      : [`the variable ${name} is none of Foldgate's: did you mean ${meant}?`]
+  })
+}
+
 /** What Foldgate says at the signal that ends it. SIGINT is Ctrl-C. */
 export function shutdownLine(
   signal: 'SIGTERM' | 'SIGINT',
@@ -78,6 +98,18 @@ export function shutdownLine(
 }
 
 // --- internal ---
+
+/** The variable of Foldgate's own that was most likely meant: the prefix, which all share, is not compared. */
+function ownVariableLike(name: string): string | null {
+  const word = name.replace('FOLDGATE_', '').toLowerCase()
+  // How other programs call the address of what they forward to.
+  if (/^(?:(?:base_)?url|api_base|backend|target)$/.test(word)) return 'FOLDGATE_UPSTREAM'
+  // What Kubernetes sets in every pod for a Service of this name: `FOLDGATE_SERVICE_HOST`, `FOLDGATE_PORT_3653_TCP_ADDR`.
+  if (/(?:^|_)(?:service_(?:host|port)|port_\d+)(?:_|$)/.test(word)) return null
+  const words = flags.flatMap(({ environment }) => environment?.replace('FOLDGATE_', '').toLowerCase() ?? [])
+  const near = nearest(word, words)
+  return near === null ? null : `FOLDGATE_${near.toUpperCase()}`
+}
 
 function pageText({ admin, adminTrouble }: Listening): string {
   if (adminTrouble !== null) return `none: ${adminTrouble}`

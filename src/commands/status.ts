@@ -7,7 +7,7 @@ import { type Status, statusSchema, statusWords } from '../telemetry/status.ts'
 import { clock } from '../admin/page/markup.ts'
 import { escaped } from '../telemetry/log/log.ts'
 import type { FlagName } from '../config/flags.ts'
-import { type CommandContext, complain, say } from './command.ts'
+import { askFoldgate, type CommandContext, complain, say } from './command.ts'
 import { findRunning } from './run/running-foldgate.ts'
 
 /** Says whether all is well with a running Foldgate (exit code 0), or what is not (1); 2 if none can be asked. */
@@ -25,16 +25,9 @@ export async function statusCommand(context: CommandContext): Promise<number> {
   // One that keeps its records in memory leaves no word of itself, and mostly has the usual port.
   const address = found === null ? `${addressOf(onThisMachine(admin))}/` : found.admin
   if (address === null) return unasked(context, [`${found?.origin} has no admin listener (admin.port)`])
-  // Whoever has the usual port may be anybody: the token goes where the user says, or to who has proved itself.
-  const token = isNamed || found !== null ? (admin.token?.reveal() ?? null) : null
-  const bearer = token === null ? {} : { authorization: `Bearer ${token}` }
   try {
-    const signal = AbortSignal.timeout(ANSWER_MS)
-    const answer = await fetch(address, {
-      headers: { accept: 'application/json', ...bearer },
-      redirect: 'error',
-      signal,
-    })
+    // Whoever has the usual port may be anybody: the token goes where the user says, or to who has proved itself.
+    const answer = await askFoldgate(address, isNamed || found !== null ? admin.token : null)
     const told = answerSchema.safeParse(parseJsonText(await answer.text())).data
     const message = `${address} answered ${answer.status}, and no status (admin.token_env, --admin-port)`
     if (told === undefined) return unasked(context, [message])
@@ -51,9 +44,6 @@ export async function statusCommand(context: CommandContext): Promise<number> {
 }
 
 // --- internal ---
-
-/** How long an answer is waited for, in milliseconds. */
-const ANSWER_MS = 3_000
 
 /** What names the one that is asked. */
 const placeFlags = ['config', 'port', 'admin-host', 'admin-port'] as const satisfies FlagName[]

@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import { openUpstreams } from '../upstream/upstreams.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { ModelRecord } from '../models/model-record.ts'
-import { findOwnWindow } from '../models/own-window.ts'
+import { findOwnWindow, type OwnWindowParts } from '../models/own-window.ts'
 import { readSharedWindow, type SharedModel } from '../models/models.ts'
 import { digest } from '../pipeline/read/read-chat.ts'
 import { openStoreToRead } from '../storage/open-store.ts'
@@ -19,7 +19,7 @@ import { targetOf, triggerOf } from '../profiles/effective.ts'
 
 export type WindowFound = Pick<ResolvedWindow, 'tokens' | 'kind' | 'source'>
 
-export type LookUpOptions = {
+export type LookUpOptions = Pick<OwnWindowParts, 'waitMs'> & {
   readonly settings: Settings
   readonly place: UserPlace
   /** Called with why the store could not be read. */
@@ -33,7 +33,7 @@ export type LookUpOptions = {
  * upstream says now. The store is only read, whether a Foldgate runs on it or not.
  */
 export async function lookUpWindow(
-  { settings, place, onTrouble, asksUpstream = true }: LookUpOptions,
+  { settings, place, onTrouble, asksUpstream = true, ...wait }: LookUpOptions,
   profile: Profile,
   model: string,
 ): Promise<ResolvedWindow> {
@@ -52,7 +52,8 @@ export async function lookUpWindow(
   }
   try {
     const asked = asksUpstream ? serverWindows : { lookup: () => null, settled: async () => {} }
-    return await findOwnWindow(profile, model, { upstreams, serverWindows: asked, learntOf, nowMs: Date.now })
+    const parts = { upstreams, serverWindows: asked, learntOf, nowMs: Date.now, ...wait }
+    return await findOwnWindow(profile, model, parts)
   } finally {
     await serverWindows.close()
     await upstreams.destroy()

@@ -77,9 +77,8 @@ export function readVariable(
 /** Reads keys from a file; a fault is the end of "the file …". */
 export async function readKeyFile(path: string, takesSeveral: boolean): Promise<KeyRead> {
   const read = await readText(path, keyFileBytesMax)
-  if (read.kind === 'absent') return { fault: 'does not exist' }
-  if (read.kind === 'unreadable') return { fault: read.reason }
-  return secretsIn(read.text, takesSeveral, 'is empty')
+  if (read === null) return { fault: 'does not exist' }
+  return typeof read === 'string' ? secretsIn(read, takesSeveral, 'is empty') : read
 }
 
 /** The settings that have keys. */

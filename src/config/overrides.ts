@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
-import { nearest } from '../profiles/near-miss.ts'
 import { type FlagName, flags, type FlagValues } from './flags.ts'
-import type { Environment, LiveKey } from './api-keys.ts'
+import type { Environment } from './api-keys.ts'
 
 /** A setting that comes from a flag or an environment variable. */
 export type Override = {
@@ -51,44 +50,7 @@ export function applyOverrides(raw: unknown, overrides: readonly Override[]): un
   return overrides.reduce((value, { path, value: over }) => setAt(value, path, over), raw)
 }
 
-/**
- * Variables that begin as Foldgate's own do and are none of them, where it is plain what was meant: a line for each, without
- * its value, at the start and by `foldgate check`. Nothing refuses to start for one: others may have set it.
- */
-export function strayVariables(env: Environment, settings: VariableHolders): readonly string[] {
-  const { upstreams, client_keys, admin, store } = settings
-  const keys = [...upstreams.values(), ...client_keys].map(({ key }) => key?.source.variable)
-  const used = new Set<string | null | undefined>([...keys, admin.token_env, store.encrypt_key_env])
-  const strays = Object.keys(env).filter((name) => name.startsWith('FOLDGATE_') && !used.has(name))
-  return strays.sort().flatMap((name) => {
-    const meant = ownVariableLike(name)
-    return meant === null || meant === name
-      ? []
-      : [`the variable ${name} is none of Foldgate's: did you mean ${meant}?`]
-  })
-}
-
 // --- internal ---
-
-/** The settings that name environment variables. */
-type VariableHolders = {
-  readonly upstreams: ReadonlyMap<string, { readonly key: LiveKey | null }>
-  readonly client_keys: readonly { readonly key: LiveKey }[]
-  readonly admin: { readonly token_env: string | null }
-  readonly store: { readonly encrypt_key_env: string | null }
-}
-
-/** The variable of Foldgate's own that was most likely meant: the prefix, which all share, is not compared. */
-function ownVariableLike(name: string): string | null {
-  const word = name.replace('FOLDGATE_', '').toLowerCase()
-  // How other programs call the address of what they forward to.
-  if (/^(?:(?:base_)?url|api_base|backend|target)$/.test(word)) return 'FOLDGATE_UPSTREAM'
-  // What Kubernetes sets in every pod for a Service of this name: `FOLDGATE_SERVICE_HOST`, `FOLDGATE_PORT_3653_TCP_ADDR`.
-  if (/(?:^|_)(?:service_(?:host|port)|port_\d+)(?:_|$)/.test(word)) return null
-  const words = flags.flatMap(({ environment }) => environment?.replace('FOLDGATE_', '').toLowerCase() ?? [])
-  const near = nearest(word, words)
-  return near === null ? null : `FOLDGATE_${near.toUpperCase()}`
-}
 
 /** What Kubernetes sets in every pod for the port of a Service: `FOLDGATE_PORT=tcp://10.0.0.1:3653`. */
 const serviceLink = /^\s*(?:tcp|udp|sctp):\/\//

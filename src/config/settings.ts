@@ -34,6 +34,8 @@ export type ConfiguredUpstream = {
   readonly name: string
   /** Canonical, without a slash at its end, a query or user info. */
   readonly url: string
+  /** What has set that, as users are told: a flag, a variable, or its key in the settings file. */
+  readonly set_by: string
   /** The key that Foldgate sends, always one; null if it has none. */
   readonly key: LiveKey | null
   readonly headers: Readonly<Record<string, string>>
@@ -99,7 +101,8 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const raw = applyOverrides(file?.value ?? {}, overrides)
   const { value, problems: wrong } = validate(settingsSchema, raw, { isSecret, otherFile })
   const directory = path === null ? cwd : dirname(path)
-  const completed = value === null ? null : await complete(value, { env, directory, configFile: path })
+  const setBy = flagOrVariable('upstream', flags, env)?.source ?? null
+  const completed = value === null ? null : await complete(value, { env, directory, configFile: path, setBy })
   const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
   const problems = [...fileProblems, ...found.map((problem) => locate(problem, file, overrides))]
   if (completed !== null && problems.length === 0) return { ok: true, settings: completed.settings }
@@ -173,10 +176,12 @@ type Surroundings = {
   /** What paths in foldgate.yaml are relative to. */
   readonly directory: string
   readonly configFile: string | null
+  /** The flag or variable that names the default upstream; null if neither does. */
+  readonly setBy: string | null
 }
 
 async function complete(file: SettingsFile, surroundings: Surroundings) {
-  const { env, directory, configFile } = surroundings
+  const { env, directory, configFile, setBy } = surroundings
   const problems: KeyProblem[] = []
   const read: ReadSource = async (given) => {
     const key = await readLiveKey(
@@ -193,7 +198,7 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     return 'message' in found ? null : (found[0] ?? null)
   }
 
-  const upstreams = await completeUpstreams(file, read)
+  const upstreams = await completeUpstreams(file, read, setBy)
   const clientKeys = await completeClientKeys(file, read)
   const profiles = resolve(directory, file.profiles ?? 'profiles')
   if (file.profiles !== null && !(await isDirectory(profiles))) {
@@ -236,6 +241,7 @@ type ReadSource = (source: KeySource) => Promise<LiveKey | null>
 async function completeUpstreams(
   { upstreams, client_keys }: SettingsFile,
   read: ReadSource,
+  setBy: string | null,
 ): Promise<ReadonlyMap<string, ConfiguredUpstream>> {
   const completed = new Map<string, ConfiguredUpstream>()
   for (const [name, upstream] of Object.entries({ default: bareUpstream, ...upstreams })) {
@@ -247,9 +253,12 @@ async function completeUpstreams(
     })
     // With client keys the client's credential is a key of Foldgate's own, which no upstream gets.
     const forwards = name === 'default' && key === null && client_keys.length === 0
+    const inFile =
+      upstream.url === null ? '--upstream (FOLDGATE_UPSTREAM)' : `upstreams.${name}.url in foldgate.yaml`
     completed.set(name, {
       name,
       url: canonicalUrl(upstream.url ?? defaultUpstreamUrl),
+      set_by: (name === 'default' ? setBy : null) ?? inFile,
       key,
       headers: upstream.headers,
       concurrency: upstream.concurrency,

@@ -37,27 +37,26 @@ export type YamlRead = { readonly file: YamlFile | null; readonly problems: read
 /** Reads a file, which problems call `source`; null if there is none. Never throws. */
 export async function readYaml(path: string, source: string): Promise<YamlRead | null> {
   const read = await readText(path, yamlBytesMax)
-  if (read.kind === 'absent') return null
-  return read.kind === 'text' ? parseYaml(source, read.text) : failed(problemOf(source, read.reason))
+  if (read === null) return null
+  return typeof read === 'string' ? parseYaml(source, read) : failed(problemOf(source, read.fault))
 }
 
-/** The text of a file, or why it cannot be read, as the end of "the file …". */
-type TextRead =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly reason: string }
-
-/** Reads a UTF-8 file of at most `bytesMax` bytes, without a byte order mark. Never throws. */
-export async function readText(path: string, bytesMax: number): Promise<TextRead> {
+/**
+ * The text of a UTF-8 file of at most `bytesMax` bytes, without a byte order mark; why it cannot be read, as the end of "the file …";
+ * null where there is none. Never throws.
+ */
+export async function readText(
+  path: string,
+  bytesMax: number,
+): Promise<string | { readonly fault: string } | null> {
   try {
     const { size } = await stat(path)
-    if (size > bytesMax) return { kind: 'unreadable', reason: `is larger than ${bytesMax} bytes` }
-    const bytes = await readFile(path)
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    if (size > bytesMax) return { fault: `is larger than ${bytesMax} bytes` }
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' }
-    return { kind: 'unreadable', reason: reasons[code] ?? `cannot be read (${code})` }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    return { fault: reasons[code] ?? `cannot be read (${code})` }
   }
 }
 
@@ -143,45 +142,36 @@ function syntaxProblem(
   code: ErrorCode,
   { line, col }: ReturnType<LineCounter['linePos']>,
 ): Problem {
-  return { source, line, column: col, ...(syntaxFaults[code] ?? syntaxFault) }
+  const [what, suggestion = null] = syntaxFaults[code] ?? syntaxFault
+  return { source, line, column: col, message: `cannot be read: ${what}`, suggestion }
 }
 
-type SyntaxFault = Pick<Problem, 'message' | 'suggestion'>
+type SyntaxFault = readonly [what: string, advice?: string]
 
 /**
  * The parser's more frequent complaints in our words. Its own messages repeat the text around the fault, which may hold
  * a credential.
  */
 const syntaxFaults: { readonly [Code in ErrorCode]?: SyntaxFault } = {
-  BAD_ALIAS: faultOf('this alias (*name) has no anchor before it', 'put text that begins with * in quotes'),
-  BAD_DQ_ESCAPE: faultOf('unknown escape in double quotes', 'double the backslash, or use single quotes'),
-  BAD_INDENT: faultOf('the indentation does not fit the lines above'),
-  BAD_SCALAR_START: faultOf('text may not begin with this character', 'put it in quotes'),
-  BLOCK_AS_IMPLICIT_KEY: faultOf(
-    'a key and a value too many in this line',
-    'put text that holds ": " in quotes',
-  ),
-  BLOCK_IN_FLOW: faultOf('an indented block inside { } or [ ]'),
-  DUPLICATE_KEY: faultOf('this key stands twice in its group', 'remove one of the two'),
-  MISSING_CHAR: faultOf(
-    'something is missing here',
-    'look for an open quote or bracket, or a missing ":" or ","',
-  ),
-  MULTILINE_IMPLICIT_KEY: faultOf(
-    'a key that goes over several lines',
-    'look for a missing ":" or an open quote',
-  ),
-  MULTIPLE_DOCS: faultOf('a second document begins here', 'one file holds one document: remove the "---"'),
-  NON_STRING_KEY: faultOf('a key must be plain text'),
-  TAB_AS_INDENT: faultOf('a tab in the indentation', 'indent with spaces'),
-  TAG_RESOLVE_FAILED: faultOf('this tag (!name) is not understood', 'put text that begins with ! in quotes'),
+  BAD_ALIAS: ['this alias (*name) has no anchor before it', 'put text that begins with * in quotes'],
+  BAD_DQ_ESCAPE: ['unknown escape in double quotes', 'double the backslash, or use single quotes'],
+  BAD_INDENT: ['the indentation does not fit the lines above'],
+  BAD_SCALAR_START: ['text may not begin with this character', 'put it in quotes'],
+  BLOCK_AS_IMPLICIT_KEY: ['a key and a value too many in this line', 'put text that holds ": " in quotes'],
+  BLOCK_IN_FLOW: ['an indented block inside { } or [ ]'],
+  DUPLICATE_KEY: ['this key stands twice in its group', 'remove one of the two'],
+  MISSING_CHAR: ['something is missing here', 'look for an open quote or bracket, or a missing ":" or ","'],
+  MULTILINE_IMPLICIT_KEY: ['a key that goes over several lines', 'look for a missing ":" or an open quote'],
+  MULTIPLE_DOCS: ['a second document begins here', 'one file holds one document: remove the "---"'],
+  NON_STRING_KEY: ['a key must be plain text'],
+  TAB_AS_INDENT: ['a tab in the indentation', 'indent with spaces'],
+  TAG_RESOLVE_FAILED: ['this tag (!name) is not understood', 'put text that begins with ! in quotes'],
 }
 
-const syntaxFault = faultOf('something unexpected stands here', 'put text with special characters in quotes')
-
-function faultOf(message: string, suggestion: string | null = null): SyntaxFault {
-  return { message: `cannot be read: ${message}`, suggestion }
-}
+const syntaxFault: SyntaxFault = [
+  'something unexpected stands here',
+  'put text with special characters in quotes',
+]
 
 /** Following aliases fails on one without an anchor, and on too many. */
 function aliasProblem(source: string, document: Document, lines: LineCounter): Problem {

@@ -21,13 +21,8 @@ import {
 import { type ResolvedWindow, resolveWindow, type WindowSources } from './resolve-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
-export type KnownModel = {
-  readonly id: string
-  readonly key: ModelKey
-  readonly beliefs: Beliefs
-  /** What its next request gets under the profile of the latest; null where none was seen since the start. */
-  readonly window: WindowInForce | null
-}
+/** A model of which something is believed. */
+export type KnownModel = ReturnType<Models['list']>[number]
 
 export type WindowInForce = ResolvedWindow & { readonly profile: string }
 
@@ -259,8 +254,11 @@ export function createModels({
       model.found = null
       return model.key
     },
-    /** All models of which something is believed, the one used last first. */
-    list(): readonly KnownModel[] {
+    /**
+     * All models of which something is believed, the one used last first. `window`: what its next request gets under the
+     * profile of the latest; null where none was seen since the start.
+     */
+    list() {
       return [...models.values()].flatMap((model) => {
         const beliefs = beliefsIn(model)
         if (Object.keys(beliefs).length === 0) return []

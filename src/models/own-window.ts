@@ -14,6 +14,8 @@ export type OwnWindowParts = {
   /** What a Foldgate has learnt of a model's window. */
   readonly learntOf: (model: SharedModel) => Eventual<ModelRecord>
   readonly nowMs: () => number
+  /** How long is waited for an upstream's word, in milliseconds. Default: two seconds. */
+  readonly waitMs?: number
 }
 
 /**
@@ -24,7 +26,7 @@ export type OwnWindowParts = {
 export async function findOwnWindow(
   profile: Profile,
   model: string,
-  { upstreams, serverWindows, learntOf, nowMs }: OwnWindowParts,
+  { upstreams, serverWindows, learntOf, nowMs, waitMs = WAIT_MS }: OwnWindowParts,
 ): Promise<ResolvedWindow> {
   const { hostname, display } = upstreams.addressOf(profile.upstream)
   const learnt = await learntOf({ upstream: profile.upstream ?? 'default', address: display, model })
@@ -48,14 +50,13 @@ export async function findOwnWindow(
     withholdCredential: false,
   }
   serverWindows.lookup(question)
-  await serverWindows.settled(question, WAIT_MS)
+  await serverWindows.settled(question, waitMs)
   const said = serverWindows.lookup(question)
   return resolveWindow({ ...sources, server: serverFigure(said, beliefAt(learnt, 'stated', nowMs())) })
 }
 
 // --- internal ---
 
-/** How long is waited for an upstream's word, in milliseconds. */
 const WAIT_MS = 2_000
 
 /** What the server says now, else what it said; since when, as far as that is known. */

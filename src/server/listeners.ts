@@ -24,21 +24,7 @@ export type Listening = ListenAddress & {
   readonly adminTrouble: string | null
 }
 
-export type ListeningApp = {
-  /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
-  readonly listen: () => Promise<Listening>
-  /** How many requests are running. */
-  readonly running: () => number
-  /** Says from now on that it is not ready, and still serves. */
-  readonly leave: () => void
-  /**
-   * Ends the app in order; resolves with the number of requests that had to be cut off. `isLeaving`: whether new
-   * connections are served for `drain.delay_s` before, since a load balancer may still send some.
-   */
-  readonly drain: (isLeaving: boolean) => Promise<number>
-  /** Ends the app at once. */
-  readonly close: () => Promise<void>
-}
+export type ListeningApp = ReturnType<typeof openListeners>
 
 export type ListenersOptions = {
   readonly settings: Pick<Settings, 'host' | 'port' | 'admin' | 'drain'>
@@ -53,16 +39,23 @@ export type ListenersOptions = {
 }
 
 /** The two listeners of an app, from their beginning to their end. */
-export function openListeners(options: ListenersOptions): ListeningApp {
+export function openListeners(options: ListenersOptions) {
   const { settings, server, adminServer, lifecycle, end } = options
   return {
-    listen: async () => {
+    /** Rejects with a `ListenError` where clients cannot be listened to; without the admin listener it goes on. */
+    listen: async (): Promise<Listening> => {
       const place = await listen(server, settings, { host: '--host', port: '--port (FOLDGATE_PORT)' })
       return { ...place, ...(await listenForAdmin(options)) }
     },
-    running: () => lifecycle.running,
-    leave: () => lifecycle.leave(),
-    drain: async (isLeaving) => {
+    /** How many requests are running. */
+    running: (): number => lifecycle.running,
+    /** Says from now on that it is not ready, and still serves. */
+    leave: (): void => lifecycle.leave(),
+    /**
+     * Ends the app in order; resolves with the number of requests that had to be cut off. `isLeaving`: whether new
+     * connections are served for `drain.delay_s` before, since a load balancer may still send some.
+     */
+    drain: async (isLeaving: boolean): Promise<number> => {
       const cutOff = await lifecycle.drain([server, adminServer], {
         delayMs: isLeaving ? settings.drain.delay_s * 1000 : 0,
         timeoutMs: settings.drain.timeout_s * 1000,
@@ -70,7 +63,8 @@ export function openListeners(options: ListenersOptions): ListeningApp {
       await end()
       return cutOff
     },
-    close: async () => {
+    /** Ends the app at once. */
+    close: async (): Promise<void> => {
       await Promise.all([closeAtOnce(server), closeAtOnce(adminServer)])
       await end()
     },
@@ -117,11 +111,18 @@ export function listen(
     }
     const succeed = () => {
       server.off('error', fail)
-      const address = server.address()
-      resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
+      resolve({ host, port: reachable(server, { host, port }).port })
     }
     server.once('error', fail)
     server.listen({ host, port }, succeed)
+  })
+}
+
+/** Ends a server, whether it listens or not. */
+export async function closeAtOnce(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
   })
 }
 
@@ -144,14 +145,6 @@ async function listenForAdmin({
     if (error instanceof ListenError) return { admin: null, adminTrouble: error.message }
     throw error
   }
-}
-
-/** Ends a server, whether it listens or not. */
-async function closeAtOnce(server: Server): Promise<void> {
-  server.closeAllConnections()
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
 }
 
 function explain(error: NodeJS.ErrnoException, { host, port }: ListenAddress, flags: AddressFlags): string {

@@ -30,17 +30,11 @@ export type OpenHttpOptions = {
 }
 
 /** How requests of clients come in. */
-export type Doors = {
-  readonly bodyLimits: ReceiveBodyOptions
-  /** The listener, which does not listen yet. */
-  readonly serverFor: (handle: ServerOptions['handle']) => Server
-}
-
-export function openHttp(options: OpenHttpOptions): Doors {
+export function openHttp(options: OpenHttpOptions) {
   const { settings, secret, upstreams, warnings, log } = options
   const { limits } = settings
   const idleMs = limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000
-  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs: () => performance.now() })
+  const timesTurnedAway = createThrottle(() => performance.now(), TURNED_AWAY_GAP_MS)
   const bodyLimits: ReceiveBodyOptions = {
     bodyBytesMax: limits.body_mb * MEGABYTE,
     budget: createFairShare({
@@ -51,7 +45,8 @@ export function openHttp(options: OpenHttpOptions): Doors {
   }
   return {
     bodyLimits,
-    serverFor: (handle) =>
+    /** The listener, which does not listen yet. */
+    serverFor: (handle: ServerOptions['handle']): Server =>
       createServer({
         ...options,
         onTurnedAway: (error, incoming) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { ClientGoneError, FoldgateError } from '../errors.ts'
+import { finished } from 'node:stream/promises'
+import { answerable, ClientGoneError, FoldgateError } from '../errors.ts'
 import type { ClientBody, RequestBody } from '../pipeline/client-request.ts'
 import type { FairShare, Holder, Taking } from '../scheduling/fair-share.ts'
 import { decodeBody } from '../upstream/decode-body.ts'
@@ -93,22 +94,14 @@ export type ArrivalLimits = {
   readonly graceMs?: number
 }
 
-/** Sees to it that a body arrives. It begins paused. */
-export type ArrivalClock = {
-  readonly arrived: (bytes: number) => void
-  /** Stops it: from now on it is not the client that keeps the body waiting. */
-  readonly pause: () => void
-  readonly goOn: () => void
-}
-
 /**
- * Calls `onLate` with a `body_timeout` where a body comes too slowly. A silence counts from the last byte; the rate by what
+ * Sees to it that a body arrives, once it goes on: calls `onLate` with a `body_timeout` where it comes too slowly. A silence counts from the last byte; the rate by what
  * the client is behind, and what it once sent faster is no leave to be slow for hours: a body holds its place and its bytes
  * for as long as it takes.
  *
  * @internal exported for tests
  */
-export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateError) => void): ArrivalClock {
+export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateError) => void) {
   const { silenceMs, bytesPerSecondMin } = limits
   const graceMs = bytesPerSecondMin === 0 ? Number.POSITIVE_INFINITY : (limits.graceMs ?? GRACE_MS)
   let timer: NodeJS.Timeout | null = null
@@ -139,18 +132,19 @@ export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateErro
   }
 
   return {
-    arrived: (bytes) => {
+    arrived: (bytes: number): void => {
       if (timer !== null) pass()
       silentMs = 0
       if (bytesPerSecondMin > 0) leeway = Math.min(graceMs, leeway + (bytes * 1000) / bytesPerSecondMin)
     },
-    pause: () => {
+    /** Stops it: from now on it is not the client that keeps the body waiting. */
+    pause: (): void => {
       if (timer === null) return
       pass()
       clearTimeout(timer)
       timer = null
     },
-    goOn: () => {
+    goOn: (): void => {
       if (timer !== null) return
       lastMs = performance.now()
       timer = setTimeout(checkBehindInput, Math.ceil(Math.max(0, Math.min(silenceMs - silentMs, leeway))))
@@ -188,9 +182,9 @@ function bodyAtHand(incoming: IncomingMessage, declared: number | null): Buffer 
 }
 
 /**
- * A request's body as a stream of its own. undici destroys the body of a failed request; destroying the
- * request itself would take the client's connection, and with it the answer that tells what went wrong. `onLate`
- * is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
+ * A request's body as a stream of its own. undici destroys the body of a failed request, and we that of one which may not go
+ * on; destroying the request itself would take the client's connection, and with it the answer that tells what went wrong.
+ * `onLate` is called where the client sends it too slowly; what waits for the upstream is not the client's doing.
  */
 function uploadOf(
   incoming: IncomingMessage,
@@ -228,8 +222,9 @@ function uploadOf(
   incoming.once('end', finish)
   incoming.once('close', breakOff)
   incoming.pause()
+  if (incoming.destroyed) breakOff()
   upload.on('error', () => {
-    // undici hears it too; without a listener here one that comes late would end the process.
+    // Who reads it hears it too; without a listener here one that comes late would end the process.
   })
   return upload
 }
@@ -243,43 +238,19 @@ async function collect(
 ): Promise<Buffer> {
   const { bodyBytesMax, budget } = options
   const gathering = gather(declared, budget.isCrowded)
-  await new Promise<void>((resolve, reject) => {
-    let bytes = 0
-    const clock = watchArrival(options.arrival, (error) => settle(() => reject(error)))
-
-    function settle(outcome: () => void): void {
-      clock.pause()
-      incoming.off('data', take)
-      incoming.off('end', finish)
-      incoming.off('close', breakOff)
-      outcome()
+  const upload = uploadOf(incoming, options.arrival, (error) => upload.destroy(error))
+  let bytes = 0
+  upload.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    try {
+      if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
+      charge(piece.length)
+      gathering.add(piece)
+    } catch (error) {
+      upload.destroy(answerable(error))
     }
-    function take(piece: Buffer): void {
-      clock.arrived(piece.length)
-      bytes += piece.length
-      try {
-        if (bytes > bodyBytesMax || bytes > budget.max) throw tooLarge(bytes, options)
-        charge(piece.length)
-        gathering.add(piece)
-      } catch (error) {
-        settle(() => reject(error))
-      }
-    }
-    function finish(): void {
-      settle(resolve)
-    }
-    function breakOff(): void {
-      settle(() => reject(new ClientGoneError()))
-    }
-    if (incoming.destroyed && !incoming.complete) {
-      breakOff()
-      return
-    }
-    clock.goOn()
-    incoming.on('data', take)
-    incoming.once('end', finish)
-    incoming.once('close', breakOff)
   })
+  await finished(upload)
   return gathering.whole()
 }
 

@@ -9,12 +9,11 @@ import {
   type ClientKey,
   clientKeyOf,
   corsHeaders,
-  type GuardOptions,
   refuseForeignHost,
   refuseForeignPages,
 } from './gates.ts'
 import { type RequestListener, serverAround } from './node-server.ts'
-import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
+import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import { barePath, parseTarget } from '../upstream/target.ts'
 import type { Lifecycle } from './drain.ts'
 import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
@@ -122,7 +121,7 @@ type GateOptions = {
  */
 function passGates(
   options: GateOptions,
-  { places, guard }: Gates,
+  { places, guard }: ReturnType<typeof gatesOf>,
   client: ClientPresence,
   outgoing: ServerResponse,
 ): Exchange | null {
@@ -190,17 +189,12 @@ function passGates(
 }
 
 /** What the gates share out and let in, made of their options once. */
-type Gates = {
-  readonly places: FairShare
-  /** Null where pages are not guarded against. */
-  readonly guard: GuardOptions | null
-}
-
-function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptions): Gates {
+function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptions) {
   const listener = 'Foldgate listens on loopback. It'
   const pageAdvice = ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.'
   return {
     places: createFairShare({ max: limits.concurrent }),
+    /** Null where pages are not guarded against. */
     guard: guardsPages ? { listener, hosts, origins, pageAdvice } : null,
   }
 }

@@ -51,7 +51,7 @@ export async function openBareStore(
   settings: Pick<StoreSettings, 'ttl_days' | 'max_mb'>,
   isReadOnly = false,
 ): Promise<Store> {
-  const limits = { bytesMax: settings.max_mb * MEGABYTE, lifetimeMs: lifetimeMsOf(settings) }
+  const limits = { bytesMax: settings.max_mb * MEGABYTE, lifetimeMs: Math.ceil(settings.ttl_days * DAY_MS) }
   // Each driver is loaded only if it is used.
   switch (location.kind) {
     case 'memory':
@@ -91,28 +91,22 @@ const MEGABYTE = 1024 * 1024
 
 const DAY_MS = 86_400_000
 
-/** For how long the settings have values kept after they were last written, in milliseconds. */
-function lifetimeMsOf({ ttl_days }: Pick<StoreSettings, 'ttl_days'>): number {
-  return Math.ceil(ttl_days * DAY_MS)
-}
-
-async function openAt(
-  location: StoreLocation,
-  settings: StoreSettings,
-): Promise<Pick<OpenedStore, 'store' | 'secret'>> {
+async function openAt(location: StoreLocation, settings: StoreSettings) {
   const encryptKey = settings.encrypt_key?.reveal() ?? null
   const bare = await openBareStore(location, settings)
-  let agreed: InstallationSecret
-  try {
-    agreed = await installationSecret(bare, encryptKey, lifetimeMsOf(settings))
-  } catch (error) {
-    // A store that fails at its first use is not used at all: this process would have another secret than others.
-    await bare.close()
-    const kind = error instanceof Error ? error.name : 'unknown'
-    throw new StoreError(`${bare.name} was opened and then failed (${kind}): see that it can be written to`, {
-      cause: error,
-    })
-  }
+  const agreed = await installationSecret(bare, encryptKey, settings.ttl_days * DAY_MS).catch(
+    async (error: unknown) => {
+      // A store that fails at its first use is not used at all: this process would have another secret than others.
+      await bare.close()
+      const kind = error instanceof Error ? error.name : 'unknown'
+      throw new StoreError(
+        `${bare.name} was opened and then failed (${kind}): see that it can be written to`,
+        {
+          cause: error,
+        },
+      )
+    },
+  )
   const readable = encryptKey === null ? bare : encryptedStore(bare, encryptKey)
   // Replicas on a server have to see each other's writes at once; a file mostly has one process.
   const store = location.kind === 'sqlite' ? batchingStore(readable) : readable
@@ -133,24 +127,13 @@ function isFilled(path: string): Promise<boolean> {
 
 const FILE_NAME = 'foldgate.sqlite'
 
-type InstallationSecret = {
-  /** 32 bytes. */
-  readonly secret: Buffer
-  /** Stops writing it again. */
-  readonly release: () => void
-}
-
 /**
  * The secret under which scopes are named. All replicas that share a store have the same one, or they would not find each
  * other's records, nor their own after a restart. With an encryption key it is derived from that; else it lies in the
  * store, in the clear, and is written again before its lifetime in milliseconds (0: for ever) is over, and before it is
  * among the oldest values, which a full store deletes.
  */
-async function installationSecret(
-  store: Store,
-  encryptKey: string | null,
-  lifetimeMs: number,
-): Promise<InstallationSecret> {
+async function installationSecret(store: Store, encryptKey: string | null, lifetimeMs: number) {
   if (encryptKey !== null) {
     const derived = hkdfSync('sha256', encryptKey, '', SECRET_PURPOSE, SECRET_BYTES)
     return { secret: Buffer.from(derived), release: () => {} }
@@ -169,7 +152,12 @@ async function installationSecret(
   // If the store is away now, it is there the next time, or has lost everything else as well.
   const renewal = setInterval(() => void renew().catch(() => {}), renewalMs)
   renewal.unref()
-  return { secret: Buffer.from(text, ENCODING), release: () => clearInterval(renewal) }
+  return {
+    /** 32 bytes. */
+    secret: Buffer.from(text, ENCODING),
+    /** Stops writing it again. */
+    release: () => clearInterval(renewal),
+  }
 }
 
 const SECRET_KEY = 'installation:secret'

@@ -5,22 +5,13 @@ import { createClient, ErrorReply } from '@redis/client'
 import { prefix } from './redis-scripts.ts'
 import { NoAnswerError, StoreError, troubleOf, within } from './store-error.ts'
 
-/**
- * A connection to a Redis-compatible server. While the server is away every command fails at once, none waits in line, and
- * connecting is tried again and again.
- */
-export type RedisConnection = {
-  /** The address, without user, password and query. */
-  readonly name: string
-  /** Sends a command as its words. */
-  readonly command: (words: readonly string[]) => Promise<unknown>
-  /** Runs a Lua script with these arguments. */
-  readonly run: (script: string, words: readonly string[]) => Promise<unknown>
-  readonly close: () => Promise<void>
-}
+export type RedisConnection = Awaited<ReturnType<typeof connectToRedis>>
 
-/** Connects within a bounded time. Rejects with a `StoreError`. */
-export async function connectToRedis(url: string): Promise<RedisConnection> {
+/**
+ * Connects to a Redis-compatible server within a bounded time. Rejects with a `StoreError`. While the server is away every command
+ * fails at once, none waits in line, and connecting is tried again and again.
+ */
+export async function connectToRedis(url: string) {
   const address = readAddress(url)
   let lastTrouble: unknown = null
   let client = start()
@@ -61,6 +52,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
     client.connect().catch(ignored)
   }
 
+  /** Sends a command as its words. */
   async function command(words: readonly string[]): Promise<unknown> {
     const asked = client
     try {
@@ -102,9 +94,11 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
   }
 
   return {
+    /** The address, without user, password and query. */
     name: address.name,
     command,
-    run: async (script, words) => {
+    /** Runs a Lua script with these arguments. */
+    run: async (script: string, words: readonly string[]): Promise<unknown> => {
       const rest = ['1', prefix, ...words]
       try {
         return await command(['EVALSHA', hash('sha1', script), ...rest])
@@ -117,7 +111,7 @@ export async function connectToRedis(url: string): Promise<RedisConnection> {
       }
     },
     // What was sent is answered first: one that is given up would be told as a failure.
-    close: async () => {
+    close: async (): Promise<void> => {
       lastTrouble = null
       await within(COMMAND_MS, client.close()).catch(ignored)
       client.destroy()

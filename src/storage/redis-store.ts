@@ -30,6 +30,7 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
   const limits = [String(Math.ceil(lifetimeMs)), String(bytesMax)]
 
   return {
+    ...journals,
     name: connection.name,
     getFirst: async (keys) => {
       if (keys.length === 0) return null
@@ -48,8 +49,6 @@ export async function openRedisStore({ url, bytesMax, lifetimeMs }: RedisStoreOp
         ),
       )
     },
-    appendRows: journals.appendRows,
-    readRows: journals.readRows,
     deleteGroup: async (group) => {
       for (let total = await journals.deleteGroup(group); ;) {
         const [deleted, left] = numbers(await run(deleteGroupScript, [group]))

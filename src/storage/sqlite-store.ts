@@ -71,6 +71,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 
   return {
+    ...journals,
     name: `sqlite:${path}`,
     getFirst: (keys) => {
       const few = keys.slice(0, FEW_KEYS).map(shortKey)
@@ -98,8 +99,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     put: async (entries) => {
       if (entries.length > 0) transaction(database, () => write(entries))
     },
-    appendRows: journals.appendRows,
-    readRows: journals.readRows,
     deleteGroup: async (group) => {
       const condition = `conversation = ? AND ${unexpired}`
       const values = await deleteInSteps(database, 'entries', condition, group, Date.now())

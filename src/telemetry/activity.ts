@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
-import type { FoldgateError } from '../errors.ts'
+import { type FoldgateError, httpStatusOf } from '../errors.ts'
 import type { Log } from './log/log.ts'
 import { createThrottle } from './log/throttle.ts'
 import type { LearntWindow } from '../models/windows.ts'
 import { createStoreGuard } from '../storage/store-guard.ts'
-import { troubleOf } from '../storage/store-error.ts'
 import type { Store } from '../storage/store.ts'
 import type { SummaryResult } from '../summaries/summary-order.ts'
 import { createConversationList } from './conversations/conversation-list.ts'
 import { createConversations } from './conversations/read-conversations.ts'
 import { createHeldContent } from './conversations/held-content.ts'
 import { createTotalsKeeper, createUnreadTally } from './conversations/totals.ts'
-import { createPriceList, promptCosts, type PromptCosts, summaryCost } from './costs.ts'
+import { createPriceList, promptCosts, type PromptCosts, savedTokens, summaryCost } from './costs.ts'
 import { createFailureLog, createFailures } from './failures.ts'
 import { requestEvents, summaryEvent, summaryFigures, windowEvent } from './journal/event-types.ts'
 import { createJournal, type Signals } from './journal/journal.ts'
-import { type BegunRow, type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
+import { type EventFacts, eventOf, type UsageRow } from './journal/rows.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import {
   createReports,
@@ -32,11 +31,9 @@ import { createStatus } from './status.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export type ActivityOptions = {
-  readonly prices: Settings['prices']
-  /** Patterns on the models that have metrics of their own (`admin.metrics_models`). */
-  readonly metricsModels: readonly string[]
-  /** Whether texts of messages are held for the page (`admin.show_content`). */
-  readonly showsContent: boolean
+  readonly settings: Pick<Settings, 'upstreams' | 'profiles' | 'prices'> & {
+    readonly admin: Pick<Settings['admin'], 'metrics_models' | 'show_content'>
+  }
   readonly store: Store
   /** Why records are kept in memory although they should not be, and what to do; null if they are where the settings say. */
   readonly storeTrouble: string | null
@@ -51,101 +48,69 @@ export type Activity = ReturnType<typeof openActivity>
 
 /** What is told of requests and of Foldgate itself, and what is kept of that. None of it throws or makes a request wait. */
 export function openActivity(options: ActivityOptions) {
-  const { store, log, version, nowMs, tracing } = options
+  const { settings, store, log, version, nowMs, tracing } = options
   // Rows of several processes lie in one store: each passes over its own.
   const process = randomUUID()
   const signals: Signals = new EventEmitter()
   signals.setMaxListeners(0)
-  const metrics = createMetrics({ version, models: options.metricsModels })
-  const failureLog = createFailureLog(log, store.name, undefined, ({ part, ...details }, times) =>
+  const metrics = createMetrics(version, settings.admin.metrics_models)
+  const failureLog = createFailureLog(log, store.name, undefined, (part, details, times) =>
     writeEvent({ type: 'failure', reason: part, details: { ...details, times } }),
   )
-  const status = createStatus(nowMs, store.name, options.storeTrouble)
+  const status = createStatus(nowMs, settings, store.name, options.storeTrouble)
   const failures = createFailures((part, error) => {
-    failureLog(part, error)
     metrics.failed(part)
-    if (part === 'store') status.storeFailed(troubleOf(error))
+    status.failed(part, failureLog(part, error))
   })
   // Its own: a journal that is slow to be read must not keep requests from their records.
   const journal = createJournal({ store, guarded: createStoreGuard(failures), signals })
   const list = createConversationList()
-  const held = createHeldContent(options)
+  const held = createHeldContent({ showsContent: settings.admin.show_content })
   const totals = createTotalsKeeper({ process, writeDown: (sum) => journal.write('totals', sum) })
   const unread = createUnreadTally()
   const conversations = createConversations({ list, held, totals, unread, journal, signals, process })
-  const priceOf = createPriceList(options.prices)
-  const timesTurnedAway = createThrottle({ gapMs: TURNED_AWAY_GAP_MS, nowMs })
-  const timesRepeated = createThrottle({ gapMs: REPEATED_GAP_MS, nowMs })
-  const timesFaulty = createThrottle({ nowMs })
+  const priceOf = createPriceList(settings.prices)
+  const timesTurnedAway = createThrottle(nowMs, TURNED_AWAY_GAP_MS)
+  const timesRepeated = createThrottle(nowMs, REPEATED_GAP_MS)
+  const timesFaulty = createThrottle(nowMs)
 
   function writeEvent(facts: EventFacts): void {
     journal.write('events', eventOf(facts, new Date(nowMs()).toISOString(), process))
   }
 
-  /** What requests of a conversation say again and again: told at once, and then only counted for a while. */
-  function tellRepeated(
-    { conversation }: Pick<UsageRow, 'conversation'>,
-    what: string,
-    tell: (times: number) => void,
-  ): void {
-    const times = timesRepeated(`${conversation} ${what}`)
-    if (times !== null) tell(times)
-  }
-
   function warnOfBegun({ row, refusedThoughts: refusal, keptLeftOut }: RequestReport): void {
     const { conversation, model } = row
     // An operator who is not told takes the provider for content with what it is sent.
-    if (refusal !== null)
-      tellRepeated(row, `refused ${refusal}`, (times) =>
-        log.warn(
-          'an upstream refused a request on account of the thoughts in it, and answered another form',
-          { conversation, model, refusal, times },
-        ),
-      )
-    if (keptLeftOut > 0)
-      tellRepeated(row, 'kept', (times) =>
-        log.warn(
-          'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept',
-          { conversation, model, tokens_left_out: keptLeftOut, times },
-        ),
-      )
+    const refused = refusal === null ? null : timesRepeated(`${conversation} refused ${refusal}`)
+    if (refused !== null) log.warn(THOUGHTS_REFUSED, { conversation, model, refusal, times: refused })
+    const left = keptLeftOut === 0 ? null : timesRepeated(`${conversation} kept`)
+    if (left !== null)
+      log.warn(KEPT_LEFT_OUT, { conversation, model, tokens_left_out: keptLeftOut, times: left })
   }
 
   function tellLosses(row: UsageRow): void {
     const { conversation, profile, model, cache_miss: miss, reasoning_removed_by_foldgate: items } = row
     const about = { conversation, profile, model }
-    if (items > 0)
-      tellRepeated(row, 'removed', (times) => {
-        const message = 'an upstream left out reasoning on account of what was sent in its place'
-        log.warn(message, { conversation, items, times })
-        writeEvent({
-          ...about,
-          type: 'reasoning-removed',
-          reason: 'prefix-changed',
-          details: { items, times },
-        })
-      })
+    const removed = items === 0 ? null : timesRepeated(`${conversation} removed`)
+    if (removed !== null) {
+      const details = { items, times: removed }
+      log.warn(REASONING_LEFT_OUT, { conversation, ...details })
+      writeEvent({ ...about, type: 'reasoning-removed', reason: 'prefix-changed', details })
+    }
     // A compaction changes messages: that is no news.
-    if (miss !== null && (miss !== 'messages' || row.compaction === null))
-      tellRepeated(row, `missed ${miss}`, (times) =>
-        writeEvent({ ...about, type: 'cache-missed', reason: miss, details: { times } }),
-      )
+    const isNews = miss !== null && (miss !== 'messages' || row.compaction === null)
+    const missed = isNews ? timesRepeated(`${conversation} missed ${miss}`) : null
+    if (missed !== null)
+      writeEvent({ ...about, type: 'cache-missed', reason: miss, details: { times: missed } })
   }
 
   /** Of what an upstream answers the log has a line a minute; that it does not answer is told for all paths. */
-  function tellUpstream(row: BegunRow, outcome: RequestEnd['outcome']): void {
-    const { upstream, status: answered } = row
-    const fault = status.ended(row, outcome)
-    const times = fault?.name === String(answered) ? timesFaulty(`${upstream} ${answered}`) : null
+  function tellUpstream(report: RequestReport, outcome: RequestEnd['outcome']): void {
+    const { action, upstream, status: answered } = report.row
+    const fault = status.ended(report, outcome)
+    const isAnswer = action !== 'refused' && (answered ?? 0) >= 400
+    const times = fault != null && isAnswer ? timesFaulty(`${upstream} ${answered}`) : null
     if (times !== null) log.warn(`${fault?.what}; ${fault?.advice}`, { upstream, status: answered, times })
-  }
-
-  /** A generation request by a path that is not compacted. */
-  function tellPath(path: string, action: string, client: string | null): void {
-    const reason = action === 'relayed' ? 'path' : null
-    const lastSeen = new Date(nowMs()).toISOString()
-    unread.add({ client, dialect: null, path, action, reason, status: null, last_seen: lastSeen })
-    signals.emit('change', null)
   }
 
   const records: Listener = {
@@ -168,7 +133,7 @@ export function openActivity(options: ActivityOptions) {
       totals.addRow(row)
       journal.write('usage', row)
       tellLosses(row)
-      tellUpstream(report.row, end.outcome)
+      tellUpstream(report, end.outcome)
       signals.emit('change', row.conversation)
     },
   }
@@ -176,7 +141,11 @@ export function openActivity(options: ActivityOptions) {
   const tellRelayed: Reports['relayed'] = (endpoint, action, client) => {
     metrics.relayed(endpoint, action)
     // What is no generation request is nobody's question.
-    if (endpoint !== 'other') failures.attempt('observation', undefined, tellPath, endpoint, action, client)
+    if (endpoint === 'other') return
+    const reason = action === 'relayed' ? 'path' : null
+    const about = { client, dialect: null, path: endpoint, action, reason, status: null }
+    unread.add({ ...about, last_seen: new Date(nowMs()).toISOString() })
+    signals.emit('change', null)
   }
 
   return {
@@ -205,6 +174,7 @@ export function openActivity(options: ActivityOptions) {
     /** A request was refused before it got to a handler. */
     turnedAway: ({ code }: FoldgateError): void => {
       metrics.turnedAway()
+      status.refused(code, httpStatusOf[code])
       const times = timesTurnedAway(code)
       if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
     },
@@ -233,7 +203,7 @@ export function openActivity(options: ActivityOptions) {
 
 /** @internal exported for tests. The whole row of a request that has ended. */
 export function endedRow(
-  report: Pick<RequestReport, 'row' | 'prefixCause'>,
+  report: RequestReport,
   end: RequestEnd,
   costs: PromptCosts,
   process: string,
@@ -250,6 +220,7 @@ export function endedRow(
     cache_written_tokens: usage?.cacheWrittenTokens ?? null,
     cache_miss: end.cacheMiss,
     completion_tokens: usage?.completionTokens ?? null,
+    saved_tokens: savedTokens(report, usage),
     prompt_cost: costs.sent,
     whole_prompt_cost: costs.whole,
     reasoning_removed: Object.values(removedThoughts ?? {}).reduce((sum, count) => sum + count, 0),
@@ -273,6 +244,12 @@ const TURNED_AWAY_GAP_MS = 10_000
 
 /** How long what answers to one conversation say again and again is only counted, in milliseconds. */
 const REPEATED_GAP_MS = 600_000
+
+const THOUGHTS_REFUSED =
+  'an upstream refused a request on account of the thoughts in it, and answered another form'
+const KEPT_LEFT_OUT =
+  'more stands between <keep> and </keep> than an eighth of the room: only the newest is kept'
+const REASONING_LEFT_OUT = 'an upstream left out reasoning on account of what was sent in its place'
 
 /** A server may name its model as it likes. */
 const NAME_CHARS_MAX = 512

@@ -3,6 +3,7 @@ import { lruCache } from '../lru-cache.ts'
 import { mostSpecificGlob } from '../profiles/glob.ts'
 import { listPrice, type Price } from './list-prices.ts'
 import type { RequestEnd, RequestReport } from './request-report.ts'
+import type { Spent } from '../summaries/summary-order.ts'
 
 /**
  * Finds the price of a model: what the settings (`prices`) say, or where they have none at all what its maker lists. Null
@@ -49,6 +50,12 @@ export function promptCounts({ row, isSentBound, ratio }: CountedReport, usage: 
   return { received: Math.max(0, sent + inItsTokens), ...counts }
 }
 
+/** How many tokens of a prompt were not sent on; 0 where nobody counted both. */
+export function savedTokens(report: CountedReport, usage: RequestEnd['usage']): number {
+  const { received, sent } = promptCounts(report, usage)
+  return received === null || sent === null ? 0 : received - sent
+}
+
 /** What a prompt cost, and what it would have cost whole; null if that is not known. */
 export type PromptCosts = { readonly sent: number | null; readonly whole: number | null }
 
@@ -85,12 +92,7 @@ export function promptCosts(
 
 /** What calls to a summary model cost; null if that is not known. */
 export function summaryCost(
-  spent: {
-    readonly promptTokens: number
-    readonly cachedTokens: number
-    readonly cacheWrittenTokens: number
-    readonly completionTokens: number
-  },
+  spent: Pick<Spent, 'promptTokens' | 'cachedTokens' | 'cacheWrittenTokens' | 'completionTokens'>,
   price: Price | null,
 ): number | null {
   if (price === null || price.input === null || price.output === null) return null

@@ -21,27 +21,11 @@ export const failingParts = [
 
 export type FailingPart = (typeof failingParts)[number]
 
-/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
-export type Failures = {
-  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
-  readonly around: <Result, Given extends readonly unknown[]>(
-    part: FailingPart,
-    instead: Result,
-    work: (...given: Given) => Eventual<Result>,
-    ...given: Given
-  ) => Eventual<Result>
-  /** The same of work that is done at once. */
-  readonly attempt: <Result, Given extends readonly unknown[]>(
-    part: FailingPart,
-    instead: Result,
-    work: (...given: Given) => Result,
-    ...given: Given
-  ) => Result
-  /** Counts and records a failure outside of any request. */
-  readonly note: (part: FailingPart, error: unknown) => void
-}
+export type Failures = ReturnType<typeof createFailures>
 
-export function createFailures(onFailure: (part: FailingPart, error: unknown) => void): Failures {
+/** Keeps failures of Foldgate's own away from requests (P2): counted and recorded, and the request goes on. */
+export function createFailures(onFailure: (part: FailingPart, error: unknown) => void) {
+  /** Counts and records a failure outside of any request. */
   function note(part: FailingPart, error: unknown): void {
     try {
       onFailure(part, error)
@@ -49,68 +33,70 @@ export function createFailures(onFailure: (part: FailingPart, error: unknown) =>
       // A listener must not turn this into a failure of the request.
     }
   }
-  return {
-    note,
-    around: (part, instead, work, ...given) => {
-      function failed(error: unknown): typeof instead {
-        if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
-        note(part, error)
-        return instead
-      }
-      try {
-        const working = work(...given)
-        return working instanceof Promise ? working.catch(failed) : working
-      } catch (error) {
-        return failed(error)
-      }
-    },
-    attempt: (part, instead, work, ...given) => {
-      try {
-        return work(...given)
-      } catch (error) {
-        note(part, error)
-        return instead
-      }
-    },
-  }
-}
 
-/** What is told of a failure: figures and names, nothing of what it was about. */
-export type FailureFacts = {
-  readonly part: FailingPart
-  /** Which error, and where it comes from: of what says itself why it failed it would tell nothing. */
-  readonly error?: string
-  /** Why a store or an archive failed. */
-  readonly reason?: string
+  /** What `work` returns of these arguments; `instead` if it fails. A client that left ends the work all the same. */
+  function around<Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Eventual<Result>,
+    ...given: Given
+  ): Eventual<Result> {
+    function failed(error: unknown): Result {
+      if (error instanceof ClientGoneError || error instanceof FoldgateError) throw error
+      note(part, error)
+      return instead
+    }
+    try {
+      const working = work(...given)
+      return working instanceof Promise ? working.catch(failed) : working
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  /** The same of work that is done at once. */
+  function attempt<Result, Given extends readonly unknown[]>(
+    part: FailingPart,
+    instead: Result,
+    work: (...given: Given) => Result,
+    ...given: Given
+  ): Result {
+    try {
+      return work(...given)
+    } catch (error) {
+      note(part, error)
+      return instead
+    }
+  }
+
+  return { note, around, attempt }
 }
 
 /**
  * Logs what failed inside Foldgate: at once, and the same again at most every ten seconds, with how often it happened in
- * between. A store that refuses every write would fill the log otherwise. `nowMs` and `onTold`, which is told the same,
- * must not throw.
+ * between. A store that refuses every write would fill the log otherwise. It is told in figures and names, with nothing of what it
+ * was about. `nowMs` and `onTold`, which is told the same, must not throw. What it returns returns why a store or an archive failed.
  */
 export function createFailureLog(
   log: Log,
   storeName: string,
   nowMs = (): number => performance.now(),
-  onTold: (facts: FailureFacts, times: number) => void = () => {},
-): (part: FailingPart, error: unknown) => void {
-  const timesToTell = createThrottle({ gapMs: GAP_MS, nowMs })
+  onTold: (part: FailingPart, details: Readonly<Record<string, string>>, times: number) => void = () => {},
+): (part: FailingPart, error: unknown) => string | null {
+  const timesToTell = createThrottle(nowMs, GAP_MS)
   return function tellFailure(part, error) {
     // A full disk is the operator's to see to.
     const reason = part === 'store' || part === 'archive' ? troubleOf(error) : null
+    // Of what says itself why it failed, which error it was would tell nothing.
     const isUnknown = reason === null || !(error instanceof Error) || reason === error.constructor.name
-    const facts: FailureFacts = {
-      part,
-      ...(isUnknown && { error: nameOf(error) }),
-      ...(reason !== null && { reason }),
-    }
-    const times = timesToTell(JSON.stringify(facts))
-    if (times === null) return
-    const told = { ...facts, ...(times === 1 ? {} : { times }) }
+    const details = { ...(isUnknown && { error: nameOf(error) }), ...(reason !== null && { reason }) }
+    const times = timesToTell(JSON.stringify({ part, ...details }))
+    if (times === null) return reason
+    const told = { part, ...details, ...(times === 1 ? {} : { times }) }
     if (part !== 'store') log.error('a part of Foldgate failed', told)
     else log.error(`the store fails: ${storeAdvice(storeName)}`, { ...told, store: storeName })
-    onTold(facts, times)
+    onTold(part, details, times)
+    return reason
   }
 }
 

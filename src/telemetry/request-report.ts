@@ -1,6 +1,6 @@
 import type { PassName } from '../compaction/passes/passes.ts'
 import type { MessageTreatment, PassRange } from '../compaction/outline.ts'
-import type { CacheMiss, RemovedThoughts, ThoughtRefusal } from '../formats/answer-contract.ts'
+import type { CacheMiss, RemovedThoughts, ThoughtRefusal, Usage } from '../formats/answer-contract.ts'
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
@@ -179,12 +179,7 @@ export type Opening = {
 export type RequestEnd = {
   readonly outcome: 'finished' | 'client-gone' | 'broken-off'
   /** The provider's own counts; null if it stated none. */
-  readonly usage: {
-    readonly promptTokens: number
-    readonly cachedTokens: number | null
-    readonly cacheWrittenTokens: number | null
-    readonly completionTokens: number | null
-  } | null
+  readonly usage: Omit<Usage, 'isSum'> | null
   /** The model that says it has answered; null if none does. */
   readonly answeredBy: string | null
   /** Thoughts that the upstream left out of the prompt; null if it does not say. */
@@ -240,33 +235,30 @@ export type Listener = {
   readonly ended: (report: RequestReport, end: RequestEnd) => void
 }
 
+export type Reports = ReturnType<typeof createReports>
+
 /** Tells of requests. Nothing that goes wrong with a listener harms a request or keeps it from the others (P2). */
-export type Reports = {
-  readonly begin: (report: RequestReport, messages: HeldMessages | null) => void
-  readonly end: (report: RequestReport, end: Omit<RequestEnd, 'totalMs'>) => void
-  /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
-  readonly relayed: (
+export function createReports(
+  listeners: readonly Listener[],
+  onRelayed: (
     endpoint: Endpoint,
     action: Extract<Action, 'relayed' | 'refused' | 'left'>,
     client: string | null,
-  ) => void
-}
-
-export function createReports(
-  listeners: readonly Listener[],
-  onRelayed: Reports['relayed'],
+  ) => void,
   { attempt }: Pick<Failures, 'attempt'>,
-): Reports {
+) {
   return {
-    begin: (report, messages) => {
+    begin: (report: RequestReport, messages: HeldMessages | null): void => {
       for (const { begun } of listeners)
         if (begun !== undefined) attempt('observation', undefined, begun, report, messages)
     },
-    end: (report, told) => {
+    end: (report: RequestReport, told: Omit<RequestEnd, 'totalMs'>): void => {
       const whole = { ...told, totalMs: performance.now() - report.arrivedMs }
       for (const { ended } of listeners) attempt('observation', undefined, ended, report, whole)
     },
-    relayed: onRelayed,
+    /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
+    relayed: (...told: Parameters<typeof onRelayed>): void =>
+      attempt('observation', undefined, onRelayed, ...told),
   }
 }
 

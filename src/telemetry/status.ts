@@ -1,13 +1,23 @@
 import { z } from 'zod'
 import { lruCache } from '../lru-cache.ts'
 import { storeAdvice } from '../storage/store-error.ts'
-import { settingOf } from '../upstream/failure.ts'
+import type { Settings } from '../config/settings.ts'
+import type { FailingPart } from './failures.ts'
 import type { BegunRow } from './journal/rows.ts'
 import { grouped } from './log/lines.ts'
-import type { HeldOutline, RequestEnd } from './request-report.ts'
+import type { HeldOutline, RequestEnd, RequestReport } from './request-report.ts'
 import type { SummaryResult } from '../summaries/summary-order.ts'
 
-const kinds = ['upstream', 'rate-limit', 'store', 'summaries', 'compaction', 'window'] as const
+const kinds = [
+  'upstream',
+  'rate-limit',
+  'overflow',
+  'foldgate',
+  'store',
+  'summaries',
+  'compaction',
+  'window',
+] as const
 
 const troubleSchema = z.object({
   kind: z.enum(kinds),
@@ -30,12 +40,18 @@ export function statusWords({ troubles: { length } }: Status): string {
 }
 
 /**
- * How things stand, by what requests, summaries and the store of this process have met of late. `storeTrouble`: why records are
- * kept in memory although they should not be, and what to do; null if they are where the settings say.
+ * How things stand, by what requests, summaries and parts of this process have met of late. What fails comes by one of four ways,
+ * whichever kind it is of: as an answer, as a refusal of Foldgate's own, as a part that has failed, or as a summary.
+ * `storeTrouble`: why records are kept in memory although they should not be, and what to do; null if they are where the settings say.
  */
-export function createStatus(nowMs: () => number, storeName: string, storeTrouble: string | null) {
+export function createStatus(
+  nowMs: () => number,
+  { upstreams, profiles }: Pick<Settings, 'upstreams' | 'profiles'>,
+  storeName: string,
+  storeTrouble: string | null,
+) {
   const since = new Date(nowMs()).toISOString()
-  /** Of upstreams, the store and summaries. */
+  /** Of upstreams, parts of Foldgate and summaries. */
   const parts = lruCache<Recent>(NAMES_MAX)
   /** Of models, which clients name as they like: they drive out one another, and nothing else. */
   const models = lruCache<Recent>(NAMES_MAX)
@@ -48,58 +64,68 @@ export function createStatus(nowMs: () => number, storeName: string, storeTroubl
     to.set(name, recent)
   }
 
+  const windowAdvice = `write a profile into ${profiles}, with models: [NAME] and window: {tokens: NUMBER}`
+  const nameOf = (upstream: string): string => `${upstream} (${upstreams.get(upstream)?.url ?? 'unknown'})`
+
+  /** Foldgate itself has refused a request. As of any server, a status below 500 says that its client is to blame. */
+  function refused(code: string, status: number): undefined {
+    if (status >= 500)
+      add(parts, 'foldgate', { ...faultOf(code, 'Foldgate itself', ''), kind: 'foldgate' }, MINUTE_MS)
+  }
+
   return {
+    refused,
     /** A request has got its answer. `around`: what stands around its messages; null if that is not known. */
     begun: (row: BegunRow, around: HeldOutline['around'] | null): void => {
       if (row.window_source === null || (row.status ?? 500) >= 400) return
-      const name = `${row.upstream} ${row.model}`
+      const [model, place] = [row.model.slice(0, MODEL_CHARS_MAX), nameOf(row.upstream)]
+      const name = `${model} at ${place}`
       // One that was asked for, or is due after so many turns, is no sign of pressure.
       const isPressed = row.compaction === 'trigger' || row.compaction === 'overflow'
-      add(models, name, isPressed ? pressureOf(row, around) : null)
-      const sinceMs = guesses.get(row.model)?.sinceMs ?? nowMs()
+      const what = `requests of ${model} had to be sent twice: too long for ${place} at first,`
+      const recovery = { kind: 'overflow', what, advice: windowAdvice, least: 3, share: 0.5 } as const
+      add(models, name, row.action === 'recovered' ? recovery : isPressed ? pressureOf(row, around) : null)
+      const sinceMs = guesses.get(name)?.sinceMs ?? nowMs()
       const guess = { tokens: row.window_tokens ?? 0, sinceMs, lastMs: nowMs() }
-      if (row.window_source === 'default') guesses.set(row.model, guess)
-      else guesses.delete(row.model)
+      if (row.window_source === 'default') guesses.set(name, guess)
+      else guesses.delete(name)
     },
     /** A request has ended. Returns what its upstream did to it: null if that was well, undefined if nothing is known of it. */
-    ended: (row: BegunRow, outcome: RequestEnd['outcome']): Fault | null | undefined => {
-      const name = faultIn(row, outcome)
-      const fault = name == null ? name : upstreamFault(name, row.upstream)
-      if (fault !== undefined) add(parts, `upstream ${row.upstream}`, fault, MINUTE_MS)
+    ended: (report: Refusable, outcome: RequestEnd['outcome']) => {
+      const { action, reason, status, upstream, model } = report.row
+      if (action === 'refused' && reason?.startsWith('upstream_') !== true)
+        return refused(reason ?? '', status ?? 0)
+      const name = faultIn(report, outcome)
+      if (name === undefined) return undefined
+      const named = windowAdvice.replace('NAME', () => JSON.stringify(model.slice(0, MODEL_CHARS_MAX)))
+      const setting = name === 'overflow' ? named : upstreams.get(upstream)?.set_by
+      const fault = name === null ? null : faultOf(name, nameOf(upstream), setting ?? '')
+      add(parts, `upstream ${upstream}`, fault, MINUTE_MS)
+      add(parts, 'foldgate', null, MINUTE_MS)
       return fault
     },
     summary: (written: SummaryResult): void => {
       if (written.kind === 'failed' && written.reason === 'cancelled') return
-      const what = written.kind === 'failed' ? `summaries failed (${written.reason})` : null
+      const what = `summaries failed (${written.kind === 'failed' ? written.reason : ''})`
       const advice = 'recaps stand in their place; see what summary.model and summary.upstream name'
       // One that failed is no sign: it may have been hard to write.
-      const fault = {
-        name: 'failed',
-        group: 'failed',
-        kind: 'summaries',
-        advice,
-        least: 2,
-        share: 0.5,
-      } as const
-      add(parts, 'summaries', what === null ? null : { ...fault, what })
+      const fault = { kind: 'summaries', what, advice, least: 2, share: 0.5 } as const
+      add(parts, 'summaries', written.kind === 'failed' ? fault : null)
     },
-    /** What waits for it asks again and again: one that is away fails all the time. */
-    storeFailed: (reason: string): void => {
-      const what = `the store ${storeName} fails (${reason})`
-      const fault = {
-        name: 'fails',
-        group: 'fails',
-        kind: 'store',
-        what,
-        advice: storeAdvice(storeName),
-      } as const
-      add(parts, 'store', fault, MINUTE_MS)
+    /** A part of Foldgate has failed, whichever, and the request has gone on. `reason`: as far as it is the operator's to mend. */
+    failed: (part: FailingPart, reason: string | null): void => {
+      const what = part === 'store' ? `the store ${storeName} fails` : `a part of Foldgate fails: ${part}`
+      const mend = reason === null ? 'report what the log says of it' : 'see that its folder takes writes'
+      const advice = part === 'store' ? storeAdvice(storeName) : `requests go on without it; ${mend}`
+      const told = { what: reason === null ? what : `${what} (${reason})`, advice }
+      // What waits for the store asks again and again: one that is away fails all the time.
+      if (part === 'store') add(parts, part, { ...told, kind: part }, MINUTE_MS)
+      else add(parts, part, { ...told, kind: 'foldgate' })
     },
     tell: (): Status => {
       const found = [...parts.values(), ...models.values()].flatMap((recent) => recent.troubles(nowMs()))
-      found.push(
-        ...guessesTold([...guesses.entries()].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)),
-      )
+      const latest = [...guesses.entries()].filter(([, { lastMs }]) => nowMs() - lastMs < LONG_MS)
+      found.push(...guessesTold(latest, windowAdvice))
       const what = 'records are kept in memory, and end with the process,'
       if (storeTrouble !== null) found.push({ kind: 'store', what, since, advice: storeTrouble })
       const troubles = found.toSorted((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind))
@@ -114,14 +140,18 @@ type Trouble = Status['troubles'][number]
 
 /**
  * What is a trouble from so many on (default 1), and from this share of all tries (default: any), together with all others of its
- * group. `name`: by which it is told.
+ * group (default: its name). `name`: by which it is told (default: its kind).
  */
 type Fault = Omit<Trouble, 'since'> & {
-  readonly name: string
-  readonly group: string
+  readonly name?: string
+  readonly group?: string
   readonly least?: number
   readonly share?: number
 }
+
+type Refusable = Pick<RequestReport, 'row' | 'refusal'>
+
+const nameOfFault = ({ name, kind }: Fault): string => name ?? kind
 
 type Recent = ReturnType<typeof createRecent>
 
@@ -148,7 +178,7 @@ function createRecent(spanMs: number) {
   return {
     add: (fault: Fault | null, atMs: number): void => {
       if (fault === null || (tries.at(-1)?.atMs ?? atMs) <= fromMs(atMs)) standing.clear()
-      if (fault !== null && !standing.has(fault.name)) standing.set(fault.name, atMs)
+      if (fault !== null && !standing.has(nameOfFault(fault))) standing.set(nameOfFault(fault), atMs)
       tries.push({ fault, atMs })
       if (tries.length > TRIES_MAX) tries.shift()
     },
@@ -160,17 +190,17 @@ function createRecent(spanMs: number) {
       const isReached = seen.at(-1)?.fault?.name !== UNREACHABLE
       const groups = Map.groupBy(
         seen.flatMap(({ fault, atMs }) => (fault === null ? [] : [{ fault, atMs }])),
-        ({ fault }) => fault.group,
+        ({ fault }) => fault.group ?? nameOfFault(fault),
       )
       return Array.from(groups.values()).flatMap((those) => {
-        const [most = []] = [...Map.groupBy(those, ({ fault }) => fault.name).values()].toSorted(
+        const [most = []] = [...Map.groupBy(those, ({ fault }) => nameOfFault(fault)).values()].toSorted(
           (one, other) => other.length - one.length,
         )
         const fault = most.at(-1)?.fault
         if (fault === undefined || (fault.name === UNREACHABLE && isReached)) return []
-        const { name, kind, what, advice, least = 1, share = 0 } = fault
+        const { kind, what, advice, least = 1, share = 0 } = fault
         if (those.length < Math.max(least, share * seen.length)) return []
-        const since = new Date(standing.get(name) ?? those[0]?.atMs ?? nowMs).toISOString()
+        const since = new Date(standing.get(nameOfFault(fault)) ?? those[0]?.atMs ?? nowMs).toISOString()
         const counted = `${grouped(those.length)} of the last ${grouped(seen.length)} ${what}`
         return [{ kind, what: share > 0 ? counted : what, since, advice }]
       })
@@ -178,23 +208,16 @@ function createRecent(spanMs: number) {
   }
 }
 
-/** Whether no whole answer came, of the code of an error of Foldgate's own. */
-function isLost(fault: string): boolean {
-  return fault.startsWith('upstream_')
-}
-
 /** The status of an error that the upstream answered, or the code of one in getting its answer. */
-function faultIn(
-  { action, reason, status }: BegunRow,
-  outcome: RequestEnd['outcome'],
-): string | null | undefined {
-  if (action === 'refused') return reason !== null && isLost(reason) ? reason : undefined
+function faultIn({ row, refusal }: Refusable, outcome: RequestEnd['outcome']): string | null | undefined {
+  if (row.action === 'refused') return row.reason
+  if (refusal === 'overflow') return refusal
   if (outcome === 'broken-off') return 'upstream_broken'
-  if (status === null) return undefined
-  return status >= 400 ? String(status) : null
+  if (row.status === null) return undefined
+  return row.status >= 400 ? String(row.status) : null
 }
 
-/** What each says of an upstream, and what to do. */
+/** What each says of who answers, and what to do. */
 const knownFaults: Readonly<Record<string, readonly [what: string, advice: string]>> = {
   upstream_unreachable: ['cannot be reached', 'check that it runs and that SETTING names it'],
   upstream_timeout: ['does not answer in time', 'see what keeps it, or raise limits.first_byte_s and idle_s'],
@@ -202,22 +225,26 @@ const knownFaults: Readonly<Record<string, readonly [what: string, advice: strin
   401: ['refuses the key (401)', 'see whose key it gets: x-foldgate-hint in its answers says so'],
   404: ['has no such path or model (404)', 'check the model that clients ask for, and SETTING'],
   429: ['limits rates (429)', 'send less at a time (concurrency of the upstream), or have its limit raised'],
+  overflow: ['refuses prompts as too long, in every form', 'its answers say how much it takes: SETTING'],
+  overloaded: ['is full', 'raise limits.concurrent or limits.bytes_in_flight_mb, or send less at a time'],
+  529: ['is overloaded (529)', 'send less at a time (concurrency of the upstream), or wait'],
 }
 
 const UNREACHABLE = 'upstream_unreachable'
 
-function upstreamFault(name: string, upstream: string): Fault {
+/** `setting`: where what it is about was set, or is to be. */
+function faultOf(name: string, who: string, setting: string): Fault {
   const isRefusal = Number(name) < 500
   const why = isRefusal ? 'its answers, which clients get, say why' : 'see what its own log says'
   const [does, advice] = knownFaults[name] ?? [`answers ${name}`, why]
-  const what = `requests failed: ${upstream} ${does}`
-  const kind = name === '429' ? 'rate-limit' : 'upstream'
-  const about = { name, kind, what, advice: advice.replace('SETTING', settingOf(upstream)) } as const
+  const what = `requests failed: ${who} ${does}`
+  const kind = name === '429' ? 'rate-limit' : name === 'overflow' ? name : 'upstream'
+  const about = { name, kind, what, advice: advice.replace('SETTING', () => setting) } as const
   // One is enough where nothing that a client sends is why; of an upstream that is away, the latest.
   const isAway = name === UNREACHABLE
-  if (isAway || name === '401' || name === '403')
-    return { ...about, group: name, least: 1, share: isAway ? 1 / TRIES_MAX : 0.1 }
-  if (name === '429') return { ...about, group: name, least: 3, share: 0.1 }
+  if (isAway || name === '401' || name === '403') return { ...about, share: isAway ? 1 / TRIES_MAX : 0.1 }
+  // Of overflows few are enough: they are what Foldgate is there to prevent.
+  if (kind !== 'upstream') return { ...about, least: 3, share: name === '429' ? 0.1 : 0.03 }
   // Most refusals are of what one client has sent.
   return { ...about, group: isRefusal ? 'refusals' : 'failures', least: 3, share: isRefusal ? 0.5 : 0.1 }
 }
@@ -228,21 +255,19 @@ function pressureOf(row: BegunRow, around: HeldOutline['around'] | null): Fault 
   const filled = `system text (${grouped(system)} tokens) and tools (${grouped(tools)}) fill ${percent}% of its budget`
   const what = `requests of ${row.model.slice(0, MODEL_CHARS_MAX)} had to be compacted, while ${filled},`
   const advice = 'raise window.tokens, lower target in its profile, or give the agent fewer tools'
-  return { name: 'pressed', group: 'pressed', kind: 'compaction', what, advice, least: 5, share: 0.8 }
+  return { kind: 'compaction', what, advice, least: 5, share: 0.8 }
 }
 
 type Guess = { readonly tokens: number; readonly sinceMs: number; readonly lastMs: number }
 
 /** All guesses are one trouble: clients may name as many models as they like. */
-function guessesTold(all: readonly (readonly [model: string, guess: Guess])[]): Trouble[] {
+function guessesTold(all: readonly (readonly [name: string, guess: Guess])[], advice: string): Trouble[] {
   if (all.length === 0) return []
-  const named = all
-    .slice(0, GUESSES_NAMED)
-    .map(([model, { tokens }]) => `${model.slice(0, MODEL_CHARS_MAX)} (${grouped(tokens)} tokens)`)
+  const named = all.slice(0, GUESSES_NAMED).map(([name, { tokens }]) => `${name} (${grouped(tokens)} tokens)`)
   const more = all.length > named.length ? ` and of ${grouped(all.length - named.length)} more` : ''
   const since = new Date(Math.min(...all.map(([, { sinceMs }]) => sinceMs))).toISOString()
   const what = `the window of ${named.join(', ')}${more} is a guess`
-  return [{ kind: 'window', what, since, advice: 'set window.tokens in a profile that matches' }]
+  return [{ kind: 'window', what, since, advice }]
 }
 
 const GUESSES_NAMED = 3

@@ -4,31 +4,24 @@ import { isIPv4 } from 'node:net'
  * Where an upstream is, taken apart once at the start. Requests are joined to it as bytes (`target.ts`), so
  * that nothing a client sends can change scheme, host or port.
  */
-export type UpstreamAddress = {
-  /** Scheme, host and port, as undici wants them. */
-  readonly origin: string
-  /** The URL's own path without a slash at its end; empty for the root. */
-  readonly path: string
-  /** Without a port. */
-  readonly hostname: string
-  /** For messages and the log. */
-  readonly display: string
-  /** The machine itself: never reached through an HTTP proxy. */
-  readonly loopback: boolean
-  /** One of Anthropic's own servers. */
-  readonly isAnthropic: boolean
-}
+export type UpstreamAddress = Readonly<ReturnType<typeof parseUpstreamAddress>>
 
 /** Takes the URL of an upstream's settings apart: http or https, without user info, query and fragment. */
-export function parseUpstreamAddress(text: string): UpstreamAddress {
+export function parseUpstreamAddress(text: string) {
   const { origin, hostname, pathname } = new URL(text)
   const path = pathname.replace(/\/+$/, '')
   return {
+    /** Scheme, host and port, as undici wants them. */
     origin,
+    /** The URL's own path without a slash at its end; empty for the root. */
     path,
+    /** Without a port. */
     hostname,
+    /** For messages and the log. */
     display: origin + path,
+    /** The machine itself: never reached through an HTTP proxy. */
     loopback: isLoopbackName(hostname),
+    /** One of Anthropic's own servers. */
     isAnthropic: isAnthropic(hostname),
   }
 }

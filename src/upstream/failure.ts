@@ -10,20 +10,13 @@ export type UpstreamTimeouts = {
   readonly idleMs: number
 }
 
-/** The upstream that failed, as it is told. */
-export type FailedUpstream = {
-  /** Its name in the settings. */
-  readonly name: string
-  readonly address: string
-}
-
 /**
  * An error of undici or of the socket under it, as one of Foldgate's own. The cause is kept for the log, its
- * text is not shown to the client.
+ * text is not shown to the client. `setBy`: where the address was set.
  */
 export function upstreamFailure(
   cause: unknown,
-  { name, address }: FailedUpstream,
+  { address, setBy }: { readonly address: string; readonly setBy: string },
   timeouts: UpstreamTimeouts,
 ): FoldgateError {
   if (cause instanceof FoldgateError) return cause
@@ -41,7 +34,7 @@ export function upstreamFailure(
   if (isUnreachable(code, cause)) {
     return new FoldgateError(
       'upstream_unreachable',
-      `The upstream ${address} cannot be reached${why}. Check that it runs and that ${settingOf(name)} names it.`,
+      `The upstream ${address} cannot be reached${why}. Check that it runs and that ${setBy} names it.`,
       { cause },
     )
   }
@@ -61,11 +54,6 @@ export function isRefusedConnection(error: unknown): boolean {
 }
 
 // --- internal ---
-
-/** Where the address of an upstream is set. */
-export function settingOf(name: string): string {
-  return name === 'default' ? '--upstream (FOLDGATE_UPSTREAM)' : `upstreams.${name}.url in foldgate.yaml`
-}
 
 /** What was late, by undici's code. */
 const lateness: Readonly<Record<string, (timeouts: UpstreamTimeouts) => string>> = {

@@ -1,22 +1,5 @@
 import type { Cancellation } from './cancellation.ts'
 
-/** Lets at most so many through at once; the others wait in the order in which they came. */
-export type Gate = {
-  /** Takes a place that is free; false where none is. */
-  readonly enterNow: () => boolean
-  /** Resolves as soon as a place is taken. Rejects with the signal's reason when it aborts. */
-  readonly enter: (signal: Cancellation | null) => Promise<void>
-  /** Gives a place back, which was taken by either. */
-  readonly leave: () => void
-  /**
-   * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
-   * for the place.
-   */
-  readonly enterIdle: () => IdlePlace | null
-  /** How many are inside or waiting. */
-  readonly busy: () => number
-}
-
 /** Work that gives way had to. */
 export class GaveWayError extends Error {
   override readonly name = 'GaveWayError'
@@ -26,22 +9,23 @@ export class GaveWayError extends Error {
   }
 }
 
-/** A place that is given back as soon as somebody else wants it. */
-export type IdlePlace = { readonly leave: () => void; readonly wanted: AbortSignal }
+export type Gate = ReturnType<typeof createGate>
 
-/** `placesMax` null means without a limit. */
-export function createGate(placesMax: number | null): Gate {
+/** Lets at most so many through at once, null: any number; the others wait in the order in which they came. */
+export function createGate(placesMax: number | null) {
   const places = placesMax ?? Number.POSITIVE_INFINITY
   const waiting = new Set<() => void>()
   const idlers = new Set<AbortController>()
   let inside = 0
 
+  /** Takes a place that is free; false where none is. */
   function enterNow(): boolean {
     if (inside >= places) return false
     inside += 1
     return true
   }
 
+  /** Gives a place back, which was taken by either way. */
   function leave(): void {
     const [next] = waiting
     if (next === undefined) {
@@ -55,7 +39,12 @@ export function createGate(placesMax: number | null): Gate {
   return {
     enterNow,
     leave,
-    busy: () => inside + waiting.size,
+    /** How many are inside or waiting. */
+    busy: (): number => inside + waiting.size,
+    /**
+     * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
+     * for the place.
+     */
     enterIdle: () => {
       if (!enterNow()) return null
       const idler = new AbortController()
@@ -68,7 +57,8 @@ export function createGate(placesMax: number | null): Gate {
         },
       }
     },
-    enter: async (signal) => {
+    /** Resolves as soon as a place is taken. Rejects with the signal's reason when it aborts. */
+    enter: async (signal: Cancellation | null): Promise<void> => {
       signal?.throwIfAborted()
       if (enterNow()) return
       await new Promise<void>((resolve, reject) => {

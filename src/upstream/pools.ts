@@ -2,29 +2,15 @@ import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from
 import type { UpstreamAddress } from './address.ts'
 
 /** The environment's HTTP proxies. Empty strings where there are none. */
-export type HttpProxies = {
-  readonly httpProxy: string
-  readonly httpsProxy: string
-  readonly noProxy: string
-}
+export type HttpProxies = Readonly<ReturnType<typeof proxiesFrom>>
 
 /** The proxies that the environment names, in either spelling. */
-export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>): HttpProxies {
+export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>) {
   const read = (name: string): string => environment[name.toLowerCase()] ?? environment[name] ?? ''
   return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy: read('NO_PROXY') }
 }
 
-export type Pools = {
-  /** The pool for an address's origin: one for each, which is kept. */
-  readonly dispatcherFor: (address: UpstreamAddress) => { dispatcher: Dispatcher; throughProxy: boolean }
-  /** Sends over a connection that is made for this request alone. */
-  readonly overFresh: <Result>(
-    address: UpstreamAddress,
-    send: (dispatcher: Dispatcher) => Promise<Result>,
-  ) => Promise<Result>
-  /** Ends every connection, running ones too. */
-  readonly destroy: () => Promise<void>
-}
+export type Pools = ReturnType<typeof createPools>
 
 /** Answer headers up to this size are taken: some gateways send long policies. */
 const answerHeaderBytesMax = 64 * 1024
@@ -36,7 +22,7 @@ const answerHeaderBytesMax = 64 * 1024
 const idleConnectionMs = 4_000
 
 /** Keep-alive pools, through the environment's proxies where these are set and the upstream is not this machine. */
-export function createPools(options: { connectMs: number; proxies: HttpProxies }): Pools {
+export function createPools(options: { connectMs: number; proxies: HttpProxies }) {
   const { proxies } = options
   const pools = new Map<string, Pool>()
   const fresh = new Set<Client>()
@@ -54,7 +40,8 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
   const proxyAgent = proxied ? new EnvHttpProxyAgent({ ...connection, ...proxies }) : null
 
   return {
-    dispatcherFor: function dispatcherFor(address) {
+    /** The pool for an address's origin: one for each, which is kept. */
+    dispatcherFor: (address: UpstreamAddress): { dispatcher: Dispatcher; throughProxy: boolean } => {
       if (proxyAgent !== null && !address.loopback) return { dispatcher: proxyAgent, throughProxy: true }
       let pool = pools.get(address.origin)
       if (pool === undefined) {
@@ -63,7 +50,11 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
       }
       return { dispatcher: pool, throughProxy: false }
     },
-    overFresh: function overFresh(address, send) {
+    /** Sends over a connection that is made for this request alone. */
+    overFresh: <Result>(
+      address: UpstreamAddress,
+      send: (dispatcher: Dispatcher) => Promise<Result>,
+    ): Promise<Result> => {
       const client = new Client(address.origin, connection)
       fresh.add(client)
       const sending = send(client)
@@ -71,7 +62,8 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
       void client.close().finally(() => fresh.delete(client))
       return sending
     },
-    destroy: async function destroy() {
+    /** Ends every connection, running ones too. */
+    destroy: async (): Promise<void> => {
       const all: Dispatcher[] = [...pools.values(), ...fresh]
       if (proxyAgent !== null) all.push(proxyAgent)
       await Promise.all(all.map((dispatcher) => dispatcher.destroy()))

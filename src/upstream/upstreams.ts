@@ -82,28 +82,10 @@ export type Answer = DispatchedAnswer & {
   readonly hint: string | null
 }
 
-export type Upstreams = {
-  /** Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_broken` or, aborted, the signal's reason. */
-  readonly send: (request: UpstreamRequest) => Promise<Answer>
-  /** As `send`, but past the queue: what Foldgate asks is small and must not wait behind long answers. */
-  readonly ask: (request: OwnRequest) => Promise<Answer>
-  /**
-   * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
-   * place later gets it: then this one breaks off.
-   */
-  readonly sendIdle: (request: IdleRequest) => Promise<Answer | null>
-  /** Whether the upstream would get to see any of these credentials. Throws `unknown_upstream`. */
-  readonly seesCredentialOf: (request: CredentialBearer) => boolean
-  readonly has: (name: string) => boolean
-  /** Throws `unknown_upstream`. */
-  readonly addressOf: (name: string | null) => UpstreamAddress
-  /** How many requests to an upstream run or wait. */
-  readonly busy: (name: string | null) => number
-  readonly destroy: () => Promise<void>
-}
+export type Upstreams = ReturnType<typeof createUpstreams>
 
-/** @internal exported for tests. Opens the way to the configured upstreams: one pool for each origin, one queue for each upstream. */
-export function createUpstreams(options: UpstreamsOptions): Upstreams {
+/** Opens the way to the configured upstreams: one pool for each origin, one queue for each upstream. */
+export function createUpstreams(options: UpstreamsOptions) {
   const { timeouts } = options
   const pools = createPools({ connectMs: timeouts.connectMs, proxies: options.proxies })
   const upstreams = new Map<string, Upstream>()
@@ -117,7 +99,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       ...pools.dispatcherFor(address),
       gate: createGate(settings.concurrency),
       seesClientKey: settings.key === null && (name === 'default' || settings.forward_client_key),
-      failure: (error) => upstreamFailure(error, { name, address: address.display }, timeouts),
+      failure: (error) =>
+        upstreamFailure(error, { address: address.display, setBy: settings.set_by }, timeouts),
       configured,
       configuredNames: new Set(configured.map(([header]) => header.toLowerCase())),
     })
@@ -129,6 +112,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     throw new FoldgateError('unknown_upstream', 'No upstream of this name is in the settings (upstreams).')
   }
 
+  /** Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_broken` or, aborted, the signal's reason. */
   async function send(request: UpstreamRequest): Promise<Answer> {
     const upstream = upstreamNamed(request.upstream)
     const path = pathAtUpstream(upstream.address, request.target)
@@ -139,6 +123,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     return answer
   }
 
+  /**
+   * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
+   * place later gets it: then this one breaks off.
+   */
   async function sendIdle(request: IdleRequest): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
     const path = pathAtUpstream(upstream.address, request.target)
@@ -148,6 +136,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     return dispatch(upstream, { ...request, signal }, path, request.target.query, place.leave)
   }
 
+  /** As `send`, but past the queue: what Foldgate asks is small and must not wait behind long answers. */
   async function ask(request: OwnRequest): Promise<Answer> {
     const { upstream, path, query } = request
     if (path.startsWith('//')) throw new TypeError('A path at an upstream does not begin with two slashes.')
@@ -222,16 +211,24 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     send,
     sendIdle,
     ask,
-    seesCredentialOf: ({ upstream: name, target, rawHeaders, withholdCredential }) => {
+    /** Whether the upstream would get to see any of these credentials. Throws `unknown_upstream`. */
+    seesCredentialOf: ({
+      upstream: name,
+      target,
+      rawHeaders,
+      withholdCredential,
+    }: CredentialBearer): boolean => {
       const upstream = upstreamNamed(name)
       if (!upstream.seesClientKey || withholdCredential) return false
       return clientCredentials(rawHeaders, target.query).some(
         ({ place }) => !upstream.configuredNames.has(place),
       )
     },
-    has: (name) => upstreams.has(name),
-    addressOf: (name) => upstreamNamed(name).address,
-    busy: (name) => upstreamNamed(name).gate.busy(),
+    has: (name: string): boolean => upstreams.has(name),
+    /** Throws `unknown_upstream`. */
+    addressOf: (name: string | null): UpstreamAddress => upstreamNamed(name).address,
+    /** How many requests to an upstream run or wait. */
+    busy: (name: string | null): number => upstreamNamed(name).gate.busy(),
     destroy: pools.destroy,
   }
 }
@@ -292,24 +289,6 @@ function configuredHeaders(
   if (key === null) return configured
   const held = heldKeyHeader(key(), keyPlace, origin, path)
   return configured.some(([name]) => name.toLowerCase() === held[0]) ? configured : [...configured, held]
-}
-
-function hintFor(
-  { name, settings, seesClientKey }: Upstream,
-  { rawHeaders, withholdCredential }: DispatchedRequest,
-  query: string,
-  status: number,
-): string | null {
-  // Nearly every answer: nothing of the request is looked at.
-  if (status !== 401 && status !== 403) return null
-  const hasHeader = Object.keys(settings.headers).some(isCredentialHeader)
-  return keyHint({
-    upstream: name,
-    ownKey: settings.key !== null ? 'key' : hasHeader ? 'header' : null,
-    clientHasKey: clientCredentials(rawHeaders, query).length > 0,
-    forwardsClientKey: seesClientKey,
-    isOwnClientKey: withholdCredential,
-  })
 }
 
 /** An answer as it came off the wire. */
@@ -388,40 +367,33 @@ function textsOf(headers: Dispatcher.DispatchController['rawHeaders']): string[]
   )
 }
 
-/** What is known of the keys of a request that an upstream refused as not authenticated or not allowed. */
-type RefusedKeys = {
-  /** The upstream's name in the settings. */
-  readonly upstream: string
-  /** Where a key of Foldgate's own was taken from: `api_key_env` or `api_key_file`, or configured headers; null: there is none. */
-  readonly ownKey: 'key' | 'header' | null
-  /** Whether the client sent a credential. */
-  readonly clientHasKey: boolean
-  /** Whether the upstream may see the client's. */
-  readonly forwardsClientKey: boolean
-  /** Whether the client's credential is a key of Foldgate's own, which opens nothing at an upstream. */
-  readonly isOwnClientKey: boolean
-}
-
 /**
  * Whose key the upstream got, for `x-foldgate-hint` and the log: what its own error cannot know. Null where the client's
  * own key was refused, of which the error says all. Never holds a key, nor a setting's value, which may be one by mistake.
  */
-function keyHint(refused: RefusedKeys): string | null {
-  const { upstream, ownKey, clientHasKey, forwardsClientKey, isOwnClientKey } = refused
-  if (ownKey === 'key')
-    return `the upstream "${upstream}" got Foldgate's own key (its api_key_env or api_key_file in foldgate.yaml), not the client's`
-  if (ownKey === 'header')
-    return `the upstream "${upstream}" got the credential in its headers in foldgate.yaml, not the client's key`
+function hintFor(
+  { name, settings, seesClientKey }: Upstream,
+  { rawHeaders, withholdCredential }: DispatchedRequest,
+  query: string,
+  status: number,
+): string | null {
+  // Nearly every answer: nothing of the request is looked at.
+  if (status !== 401 && status !== 403) return null
+  if (settings.key !== null)
+    return `the upstream "${name}" got Foldgate's own key (its api_key_env or api_key_file in foldgate.yaml), not the client's`
+  if (Object.keys(settings.headers).some(isCredentialHeader))
+    return `the upstream "${name}" got the credential in its headers in foldgate.yaml, not the client's key`
   const howToGiveOne = 'give it one by api_key_env or api_key_file in foldgate.yaml'
-  if (isOwnClientKey)
-    return `the upstream "${upstream}" got no key: the client's is one of client_keys, which opens Foldgate alone; ${howToGiveOne}`
-  if (!forwardsClientKey) {
+  if (withholdCredential)
+    return `the upstream "${name}" got no key: the client's is one of client_keys, which opens Foldgate alone; ${howToGiveOne}`
+  const clientHasKey = clientCredentials(rawHeaders, query).length > 0
+  if (!seesClientKey) {
     const dropped = clientHasKey ? "the client's goes to the default upstream only" : 'the client sent none'
-    return `the upstream "${upstream}" got no key: ${dropped}; ${howToGiveOne}, or let it have the client's by forward_client_key: true`
+    return `the upstream "${name}" got no key: ${dropped}; ${howToGiveOne}, or let it have the client's by forward_client_key: true`
   }
   return clientHasKey
     ? null
-    : `the upstream "${upstream}" got no key: the client sent none, and Foldgate has none for it`
+    : `the upstream "${name}" got no key: the client sent none, and Foldgate has none for it`
 }
 
 /**

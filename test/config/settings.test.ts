@@ -37,7 +37,8 @@ test('without flags, environment and file there are folders of one’s own, no k
   expect([settings.client_keys, settings.admin.token, settings.store.encrypt_key]).toEqual([[], null, null])
   const address = { name: 'default', url: 'https://api.openai.com/v1', key: null, headers: {} }
   const defaults = { concurrency: null, forward_client_key: true, drops_client_key: false }
-  expect([...settings.upstreams]).toEqual([['default', { ...address, ...defaults }]])
+  const place = { set_by: '--upstream (FOLDGATE_UPSTREAM)' }
+  expect([...settings.upstreams]).toEqual([['default', { ...address, ...defaults, ...place }]])
 })
 
 test('flags go before the environment, this before the file, the file before the defaults', async () => {
@@ -46,6 +47,24 @@ test('flags go before the environment, this before the file, the file before the
   const settings = await settingsOf({ yaml, env, flags: { port: '3' } })
   expect(settings).toMatchObject({ port: 3, host: 'localhost', log_level: 'info' })
   expect(settings.upstreams.get('default')).toMatchObject({ url: 'http://env/v1', concurrency: 3 })
+})
+
+// Whoever had written the address into foldgate.yaml was told to look at a flag that they had never used.
+test('an address is told with what has set it', async () => {
+  const yaml = 'upstreams: {default: {url: "http://file"}, cheap: {url: "http://cheap"}}\n'
+  const variable = { FOLDGATE_UPSTREAM: 'http://env/v1' }
+  const given = [
+    { yaml },
+    { yaml, env: variable },
+    { yaml, env: variable, flags: { upstream: 'http://flag' } },
+  ]
+  const settings = await Promise.all(given.map((each) => settingsOf(each)))
+  expect(settings.map(({ upstreams }) => upstreams.get('default')?.set_by)).toEqual([
+    'upstreams.default.url in foldgate.yaml',
+    'FOLDGATE_UPSTREAM',
+    '--upstream',
+  ])
+  expect(settings.at(-1)?.upstreams.get('cheap')?.set_by).toBe('upstreams.cheap.url in foldgate.yaml')
 })
 
 // A Service named foldgate made Kubernetes set FOLDGATE_PORT to its address in every pod that began later: none of the

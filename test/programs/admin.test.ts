@@ -44,7 +44,7 @@ test('two Foldgates on one machine both start; the one with the admin listener d
   expect([third.code, third.stderr]).toEqual([
     1,
     `Port ${clients.port} on 127.0.0.1 is taken: a Foldgate listens there already, with its own settings. ` +
-      `Use that one (${first.url}, or foldgate run --attach --port ${clients.port} -- COMMAND), or choose another port with --port (FOLDGATE_PORT).\n`,
+      `Use that one (${first.url}, or npm start -- run --attach --port ${clients.port} -- COMMAND), or choose another port with --port (FOLDGATE_PORT).\n`,
   ])
 
   const reply = await postChat(second.url, begun)

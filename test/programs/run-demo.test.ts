@@ -10,7 +10,7 @@ import { startMessagesUpstream } from '../support/messages/messages-upstream.ts'
 import { startResponsesUpstream } from '../support/responses/responses-upstream.ts'
 import { typeOf } from '../support/responses/wire-item.ts'
 import { readFoldgateHeaders } from '../../src/commands/demo/demo-drawing.ts'
-import { wires } from '../../src/commands/demo/wires.ts'
+import { spokenDialects } from '../../src/commands/demo/wires.ts'
 
 const count = (text: string) => Math.ceil(text.length / 4)
 const roomy = { windowTokens: 1_000_000, outputReserveChecked: true, count } as const
@@ -54,7 +54,16 @@ const compacting: ChatClient = async () => ({
 /** Without the line breaks that fit a text to the terminal. */
 const unwrapped = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-async function run(options: Partial<DemoOptions>) {
+function speaking(name: string) {
+  const spoken = spokenDialects.get(name)
+  if (spoken === undefined) throw new Error(`The demo does not speak ${name}.`)
+  return spoken
+}
+
+async function run({
+  dialect = 'chat-completions',
+  ...options
+}: Partial<DemoOptions> & { dialect?: string }) {
   const written: string[] = []
   const result = await runDemo({
     startFoldgate: async ({ url }) => ({ url, close: async () => {} }),
@@ -62,6 +71,7 @@ async function run(options: Partial<DemoOptions>) {
     write: (text) => written.push(text),
     columns: 110,
     color: false,
+    spoken: speaking(dialect),
     ...options,
   })
   return { ...result, text: written.join('') }
@@ -180,7 +190,7 @@ test.each([
   ['takes an error behind a good status for a failure', 200, '{"error":{"message":"out of memory"}}'],
   ["tells a refusal in the server's words", 400, '{"error":{"message":"out of memory","code":"context"}}'],
 ])('the client %s', async (_, status, body) => {
-  const client = openChatClient(await serve(status, body), wires['chat-completions'])
+  const client = openChatClient(await serve(status, body), speaking('chat-completions'))
   expect(await client(request)).toMatchObject({ name: 'ChatError', message: `${status} out of memory` })
 })
 

@@ -27,7 +27,7 @@ test('foldgate status finds the one that runs: 0 if all is well, 1 with each lin
   const told = await output(['status', '--port', foldgate.port], { cwd })
   expect([told.code, told.stderr]).toEqual([1, ''])
   expect(told.stdout).toMatch(
-    /^http:\/\/127\.0\.0\.1:\d+\/: 1 thing is not well\n- 1 of the last 2 requests failed: default cannot be reached since [\d:]+ UTC: check that it runs and that --upstream \(FOLDGATE_UPSTREAM\) names it\n$/,
+    /^http:\/\/127\.0\.0\.1:\d+\/: 1 thing is not well\n- 1 of the last 2 requests failed: default \(http:\S+\/v1\) cannot be reached since [\d:]+ UTC: check that it runs and that --upstream names it\n$/,
   )
   const asJson = await output(['status', '--admin-port', String(port), '--json'], { cwd })
   expect([asJson.code, JSON.parse(asJson.stdout)]).toMatchObject([

@@ -57,11 +57,11 @@ test('a start tells which addresses lack their /v1 and where nothing listens, as
   const cwd = await temporaryFolder({ 'foldgate.yaml': JSON.stringify(settings) })
   const foldgate = await serve(['--upstream', ollama.origin], { cwd, env: { KEY: 'PLANTED' } })
   const lines = [
-    under('default', ollama.origin, 'is there', `--upstream ${ollama.origin}/v1`),
-    under('vllm', vllm.origin, 'wants a key', `upstreams: {vllm: {url: ${vllm.origin}/v1}}`),
-    under('studio', studio.origin, 'is there', `upstreams: {studio: {url: ${studio.origin}/v1}}`),
-    under('page', page.origin, 'is there', `upstreams: {page: {url: ${page.origin}/v1}}`),
-    `nothing listens at ${nobody}/v1, the upstream "nobody": start the server, or name another address (upstreams: {nobody: {url: URL}})`,
+    under('default', ollama.origin, 'is there', `${ollama.origin}/v1 (--upstream)`),
+    under('vllm', vllm.origin, 'wants a key', `${vllm.origin}/v1 (upstreams.vllm.url in foldgate.yaml)`),
+    under('studio', studio.origin, 'is there', `${studio.origin}/v1 (upstreams.studio.url in foldgate.yaml)`),
+    under('page', page.origin, 'is there', `${page.origin}/v1 (upstreams.page.url in foldgate.yaml)`),
+    `nothing listens at ${nobody}/v1, the upstream "nobody": start the server, or name another address (upstreams.nobody.url in foldgate.yaml)`,
   ]
   await foldgate.said(/nothing listens/)
   for (const name of ['default', 'vllm', 'studio', 'page'])

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import type { RequestBody } from '../../src/pipeline/client-request.ts'
-import { type ArrivalClock, type ReceiveBodyOptions, watchArrival } from '../../src/server/receive-body.ts'
+import { type ReceiveBodyOptions, watchArrival } from '../../src/server/receive-body.ts'
 import { silence } from '../support/fake-upstream.ts'
 import { openRaw, rawExchange, readUntil } from '../support/raw-client.ts'
 import { proxyBefore, type ProxyStand, textAnswer } from './start-proxy.ts'
@@ -157,14 +157,14 @@ beforeEach(() => {
 
 const atLeast = { silenceMs: 300_000, bytesPerSecondMin: 8 * KB, graceMs: 20_000 }
 
-function watch(limits: Parameters<typeof watchArrival>[0] = atLeast): ArrivalClock {
+function watch(limits: Parameters<typeof watchArrival>[0] = atLeast): ReturnType<typeof watchArrival> {
   const clock = watchArrival(limits, (error) => late.push(error))
   clock.goOn()
   return clock
 }
 
 /** Sends so much each second, for so many seconds. */
-function send(clock: ArrivalClock, bytes: number, seconds: number): void {
+function send(clock: ReturnType<typeof watchArrival>, bytes: number, seconds: number): void {
   for (let second = 0; second < seconds; second += 1) {
     vi.advanceTimersByTime(1_000)
     clock.arrived(bytes)

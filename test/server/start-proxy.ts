@@ -50,7 +50,14 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   const lifecycle = new Lifecycle()
   const settings: Record<string, UpstreamSettings> = {}
   for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
-    settings[name] = { key: null, headers: {}, concurrency: null, forward_client_key: false, ...given }
+    settings[name] = {
+      set_by: '--upstream',
+      key: null,
+      headers: {},
+      concurrency: null,
+      forward_client_key: false,
+      ...given,
+    }
   }
   const upstreams = createUpstreams({
     upstreams: settings,

@@ -122,16 +122,15 @@ const connecting =
 
 /** Who does, and to whom. */
 const known: Readonly<Record<string, string>> = {
-  'commands/health.ts': '`foldgate health`, to its own listener',
+  'commands/command.ts': '`foldgate health`, `status` and `run --attach`, to a Foldgate of its user',
   'commands/demo/http-client.ts': '`foldgate demo`, to itself',
   'commands/demo/demo-upstream.ts': 'a listener of `foldgate demo`',
   'server/node-server.ts': 'a listener',
   'storage/redis-connection.ts': 'the store in the settings',
   'storage/redis-store.ts': 'the store in the settings',
   'telemetry/tracing/tracing.ts': 'the collector that OTEL_… variables name',
-  'commands/run.ts': '`foldgate run --attach`, to a Foldgate of its user',
-  'commands/status.ts': '`foldgate status`, to a Foldgate of its user',
-  'commands/run/running-foldgate.ts': 'the same; where the port of its clients is taken, to what has it',
+  'commands/run/running-foldgate.ts':
+    'to a Foldgate of its user; where the port of its clients is taken, to what has it',
   'upstream/address.ts': 'none: it reads addresses',
   'upstream/pools.ts': 'the upstreams in the settings',
   'upstream/upstreams.ts': 'none itself: it knows errors of connections',

@@ -14,9 +14,12 @@ function open() {
   let nowMs = beganMs
   const store = memoryStore()
   const activity = openActivity({
-    showsContent: false,
-    metricsModels: [],
-    prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
+    settings: {
+      upstreams: new Map(),
+      profiles: '/profiles',
+      admin: { metrics_models: [], show_content: false },
+      prices: { 'gpt-5-2026*': { input: 10, cached_input: 1, cache_written_input: null, output: 100 } },
+    },
     store,
     storeTrouble: null,
     log: createLog({

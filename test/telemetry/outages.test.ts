@@ -1,12 +1,15 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { describe, expect, test } from 'vitest'
 import { statusSchema } from '../../src/telemetry/status.ts'
 import { openRedisStore } from '../../src/storage/redis-store.ts'
+import { temporaryFolder } from '../config/temporary-folder.ts'
 import type { FoldgateOptions } from '../support/foldgate.ts'
 import { growing, longRun } from '../support/conversations.ts'
 import { eventually } from '../support/eventually.ts'
 import { fakeRedis } from '../support/fake-redis.ts'
-import { completion, events, json, type Script } from '../support/fake-upstream.ts'
+import { completion, events, json, overflow, type Script, silence } from '../support/fake-upstream.ts'
 import { freePort } from '../support/free-port.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
 import { cheapUpstream, startSummaryModel, withCheapSummaries } from '../support/summary-model.ts'
@@ -14,6 +17,9 @@ import { reportStand, type ReportStand } from './report/report-stand.ts'
 
 // An outage did not show: of 143 requests 52 had failed, and the page said "Live" in green and what was saved. The log had
 // no line for answers of 429 and 500, and of a Redis that had died it named a line of its client.
+
+/** Where a Foldgate of these tests looks for profiles. */
+const folder = fileURLToPath(new URL('../support/', import.meta.url))
 
 const rootSchema = z.object({ version: z.string(), clients: z.string(), status: statusSchema })
 
@@ -65,11 +71,13 @@ test('an upstream that is dead: each request is one of so many, and the log has 
   expect(await ask(at, 5)).toEqual([502, 502, 502, 502, 502])
   await at.rows(5)
   expect(await troublesOf(at)).toEqual([
-    'upstream: 5 of the last 5 requests failed: default cannot be reached: check that it runs and that --upstream (FOLDGATE_UPSTREAM) names it',
+    `upstream: 5 of the last 5 requests failed: default (${upstream}) cannot be reached: check that it runs and that --upstream names it`,
   ])
   const page = await pageOf(at)
   expect(page).toMatch(/class="status bad"[^>]*>\s*<a href="#troubles">1 thing is not well<\/a>/)
-  expect(page).toContain('5 of the last 5 requests failed: default cannot be reached</bdi> since <time')
+  expect(page).toContain(
+    `5 of the last 5 requests failed: default (${upstream}) cannot be reached</bdi> since <time`,
+  )
   // Foldgate has refused nothing.
   expect(page).toContain('the upstream could not be reached')
   expect(page).not.toMatch(/refused: upstream/)
@@ -86,21 +94,24 @@ test('an upstream that breaks off in the middle of its answers', async () => {
   await ask(at, 3, { ...known, stream: true })
   await at.rows(3)
   expect(await troublesOf(at)).toEqual([
-    'upstream: 3 of the last 3 requests failed: default breaks off: see what its own log says',
+    `upstream: 3 of the last 3 requests failed: default (${at.upstream.url}) breaks off: see what its own log says`,
   ])
   expect(logged(at, 'warn').map(({ code }) => code)).toEqual(['upstream_broken'])
 })
 
 test.each([
-  [429, 'rate-limit: 5 of the last 5 requests failed: default limits rates (429): send less at a time'],
-  [500, 'upstream: 5 of the last 5 requests failed: default answers 500: see what its own log says'],
-  [401, 'upstream: 5 of the last 5 requests failed: default refuses the key (401): see whose key it gets'],
+  [429, 'rate-limit: 5 of the last 5 requests failed: AT limits rates (429): send less at a time'],
+  [500, 'upstream: 5 of the last 5 requests failed: AT answers 500: see what its own log says'],
+  [401, 'upstream: 5 of the last 5 requests failed: AT refuses the key (401): see whose key it gets'],
 ])('an upstream that answers %i: it has words of its own, and the log one line', async (status, told) => {
   await using at = await standWith(json({ error: { message: 'PLANTED-ANSWER' } }, status))
   expect(new Set(await ask(at, 5))).toEqual(new Set([status]))
   await at.rows(5)
   const troubles = await troublesOf(at)
-  expect([troubles.length, troubles[0]]).toEqual([1, expect.stringContaining(told)])
+  expect([troubles.length, troubles[0]]).toEqual([
+    1,
+    expect.stringContaining(told.replace('AT', `default (${at.upstream.url})`)),
+  ])
   expect(await pageOf(at)).toContain(`the upstream answered ${status}`)
   const lines = logged(at, 'warn').filter(({ message }) => message.startsWith('requests failed: default '))
   expect(lines).toEqual([expect.objectContaining({ upstream: 'default', status, times: 1 })])
@@ -243,6 +254,60 @@ test('a window that had to be guessed', async () => {
   await using at = await standWith(completion('fine'))
   await ask(at, 1, { model: 'nobody-knows-this' })
   expect(await troublesOf(at)).toEqual([
-    'window: the window of nobody-knows-this (128,000 tokens) is a guess: set window.tokens in a profile that matches',
+    `window: the window of nobody-knows-this at default (${at.upstream.url}) (128,000 tokens) is a guess: write a profile into ${folder}profiles, with models: [NAME] and window: {tokens: NUMBER}`,
+  ])
+})
+
+// An archive whose disk was full, and a Foldgate that had no place free, stood under "All well": each kind of failure had to be
+// brought to the status by itself, and these had not been.
+test('an archive that cannot be written to', async () => {
+  const file = join(await temporaryFolder({ file: '' }), 'file')
+  await using at = await standWith(completion('fine'), {
+    profile: { window: { tokens: 6_000, output_reserve: 1_000 } },
+    settings: { archive: { dir: file } },
+  })
+  for (const messages of growing(longRun(10, 1))) await postChat(at.url, chatOf(messages, known))
+  expect(await troublesOf(at)).toEqual([
+    'foldgate: a part of Foldgate fails: archive (ENOTDIR): requests go on without it; see that its folder takes writes',
+  ])
+})
+
+test('a Foldgate that has no place free', async () => {
+  await using at = await standWith(silence, { settings: { limits: { concurrent: 1 } } })
+  const leaving = new AbortController()
+  const first = postChat(at.url, chatOf([{ role: 'user', content: 'first' }], known), {}, leaving.signal)
+  await eventually(() => expect(at.upstream.requests).toHaveLength(1))
+  expect(await ask(at, 3)).toEqual([503, 503, 503])
+  expect(await troublesOf(at)).toEqual([
+    'foldgate: 3 of the last 3 requests failed: Foldgate itself is full: raise limits.concurrent or limits.bytes_in_flight_mb, or send less at a time',
+  ])
+  leaving.abort()
+  await expect(first).rejects.toThrow('aborted')
+})
+
+test('an overflow storm: the page says what failed before it says what was saved, and the log has one line', async () => {
+  const refuse = overflow(6_000, 7_000)
+  await using at = await standWith(
+    (request, ...rest) =>
+      (request.body.includes('PLANTED-WORDS') ? completion('fine') : refuse)(request, ...rest),
+    { profile: { window: { tokens: 6_000, output_reserve: 1_000 } } },
+  )
+  for (const messages of growing(longRun(10, 1))) await postChat(at.url, chatOf(messages, known))
+  await ask(at, 20)
+  const rows = await at.rows(31)
+  const failed = rows.filter(({ status }) => status === 400).length
+  const what = `${failed} of the last ${rows.length} requests failed`
+  const troubles = await troublesOf(at)
+  expect(troubles).toEqual([
+    expect.stringContaining(
+      `overflow: ${what}: default (${at.upstream.url}) refuses prompts as too long, in every form:`,
+    ),
+  ])
+  const statement = /<p class="statement">(.*?)<\/p>/s.exec(await pageOf(at))?.[1] ?? ''
+  expect(statement.replaceAll(/<[^>]*>/g, '').trim()).toBe(
+    `${what.replace(/^./, (first) => first.toUpperCase())}.`,
+  )
+  expect(logged(at, 'warn').map(({ message, ...facts }) => [message.split(':')[0], facts.times])).toEqual([
+    ['requests failed', 1],
   ])
 })

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Settings } from '../../src/config/settings.ts'
 import type { BegunRow } from '../../src/telemetry/journal/rows.ts'
-import type { HeldOutline } from '../../src/telemetry/request-report.ts'
+import type { HeldOutline, RequestReport } from '../../src/telemetry/request-report.ts'
+import { httpStatusOf } from '../../src/errors.ts'
+import { failingParts } from '../../src/telemetry/failures.ts'
 import { createStatus, statusWords } from '../../src/telemetry/status.ts'
 import { failedSummary, plainReport, writtenSummary } from './told-request.ts'
 
@@ -8,17 +11,35 @@ const MINUTE_MS = 60_000
 
 const row = (changes: Partial<BegunRow>): BegunRow => plainReport({ window_source: 'table', ...changes }).row
 
+const upstream = {
+  key: null,
+  headers: {},
+  concurrency: null,
+  forward_client_key: true,
+  drops_client_key: false,
+}
+const upstreams: Settings['upstreams'] = new Map([
+  ['default', { ...upstream, name: 'default', url: 'http://a/v1', set_by: 'FOLDGATE_UPSTREAM' }],
+  ['cheap', { ...upstream, name: 'cheap', url: 'http://b', set_by: 'upstreams.cheap.url in foldgate.yaml' }],
+])
+
 /** A status at a clock that only the test moves, from noon on. */
 function statusAtNoon(storeTrouble: string | null = null) {
   const clock = { nowMs: Date.UTC(2026, 10, 20, 12) }
-  const status = createStatus(() => clock.nowMs, 'redis://redis:6379', storeTrouble)
+  const settings = { upstreams, profiles: '/etc/foldgate/profiles' }
+  const status = createStatus(() => clock.nowMs, settings, 'redis://redis:6379', storeTrouble)
   return {
     ...status,
     pass: (milliseconds: number) => (clock.nowMs += milliseconds),
     /** So many requests that end like this, a second each. */
-    end: (times: number, changes: Partial<BegunRow>, outcome: 'finished' | 'broken-off' = 'finished') => {
+    end: (
+      times: number,
+      changes: Partial<BegunRow>,
+      outcome: 'finished' | 'broken-off' = 'finished',
+      refusal: RequestReport['refusal'] = null,
+    ) => {
       for (let time = 0; time < times; time += 1) {
-        status.ended(row(changes), outcome)
+        status.ended({ row: row(changes), refusal }, outcome)
         clock.nowMs += 1_000
       }
     },
@@ -61,7 +82,7 @@ describe('an upstream', () => {
     at.pass(MINUTE_MS)
     at.end(21, unreachable)
     expect(at.lines()).toEqual([
-      '21 of the last 21 requests failed: default cannot be reached since 12:01:03: check that it runs and that --upstream (FOLDGATE_UPSTREAM) names it',
+      '21 of the last 21 requests failed: default (http://a/v1) cannot be reached since 12:01:03: check that it runs and that FOLDGATE_UPSTREAM names it',
     ])
     expect(statusWords(at.tell())).toBe('1 thing is not well')
   })
@@ -71,7 +92,7 @@ describe('an upstream', () => {
     at.end(4, answered(200))
     at.end(1, { ...unreachable, upstream: 'cheap' })
     expect(at.lines()).toEqual([
-      '1 of the last 1 requests failed: cheap cannot be reached since 12:00:04: check that it runs and that upstreams.cheap.url in foldgate.yaml names it',
+      '1 of the last 1 requests failed: cheap (http://b) cannot be reached since 12:00:04: check that it runs and that upstreams.cheap.url in foldgate.yaml names it',
     ])
   })
 
@@ -81,7 +102,7 @@ describe('an upstream', () => {
     at.end(2, unreachable)
     at.pass(60 * MINUTE_MS)
     expect(at.lines()[0]).toContain(
-      '2 of the last 2 requests failed: default cannot be reached since 12:00:00',
+      '2 of the last 2 requests failed: default (http://a/v1) cannot be reached since 12:00:00',
     )
     at.end(20, answered(200))
     expect(at.tell().well).toBe(true)
@@ -103,8 +124,8 @@ describe('an upstream', () => {
     at.end(2, answered(503))
     expect(at.kinds()).toEqual(['upstream', 'rate-limit'])
     expect(at.lines()).toEqual([
-      '15 of the last 45 requests failed: default answers 500 since 12:00:30: see what its own log says',
-      '10 of the last 45 requests failed: default limits rates (429) since 12:00:20: send less at a time (concurrency of the upstream), or have its limit raised',
+      '15 of the last 45 requests failed: default (http://a/v1) answers 500 since 12:00:30: see what its own log says',
+      '10 of the last 45 requests failed: default (http://a/v1) limits rates (429) since 12:00:20: send less at a time (concurrency of the upstream), or have its limit raised',
     ])
     at.pass(MINUTE_MS)
     expect(at.tell().well).toBe(true)
@@ -119,14 +140,14 @@ describe('an upstream', () => {
     expect(at.tell().well).toBe(true)
     at.end(12, answered(400))
     expect(at.lines()[0]).toMatch(
-      /^16 of the last 26 requests failed: default answers 400 since .*: its answers, which/,
+      /^16 of the last 26 requests failed: default \S+ answers 400 since .*: its answers, which/,
     )
   })
 
   test.each([
-    [401, 'default refuses the key (401)', 'x-foldgate-hint'],
-    [404, 'default has no such path or model (404)', '--upstream'],
-    [504, 'default answers 504', 'its own log'],
+    [401, 'default (http://a/v1) refuses the key (401)', 'x-foldgate-hint'],
+    [404, 'default (http://a/v1) has no such path or model (404)', 'FOLDGATE_UPSTREAM'],
+    [504, 'default (http://a/v1) answers 504', 'its own log'],
   ])('that answers %i is told in words that help', (status, what, advice) => {
     const at = statusAtNoon()
     at.end(3, answered(status))
@@ -142,7 +163,7 @@ describe('how many are enough', () => {
     const at = statusAtNoon()
     for (let round = 0; round < 9; round += 1)
       for (const status of [400, 413, 422]) at.end(1, answered(status))
-    expect(at.lines()[0]).toMatch(/^27 of the last 27 requests failed: default answers 4\d\d/)
+    expect(at.lines()[0]).toMatch(/^27 of the last 27 requests failed: default \S+ answers 4\d\d/)
     const other = statusAtNoon()
     for (const status of [500, 502, 503]) other.end(1, answered(status))
     other.end(17, answered(200))
@@ -156,14 +177,14 @@ describe('how many are enough', () => {
     at.end(1, answered(200), 'broken-off')
     expect(at.tell().well).toBe(true)
     at.end(1, answered(401))
-    expect(at.lines()[0]).toMatch(/^1 of the last 4 requests failed: default refuses the key/)
+    expect(at.lines()[0]).toMatch(/^1 of the last 4 requests failed: default \S+ refuses the key/)
   })
 
   test('of what cannot be reached is one after many answers, and it ends with the next', () => {
     const at = statusAtNoon()
     at.end(50, answered(200))
     at.end(1, unreachable)
-    expect(at.lines()[0]).toMatch(/^1 of the last 51 requests failed: default cannot be reached/)
+    expect(at.lines()[0]).toMatch(/^1 of the last 51 requests failed: default \S+ cannot be reached/)
     at.end(30, unreachable)
     at.end(1, answered(200))
     expect(at.tell().well).toBe(true)
@@ -171,11 +192,11 @@ describe('how many are enough', () => {
 
   test('is of each upstream, whatever models clients name meanwhile', () => {
     const at = statusAtNoon()
-    at.end(3, { ...unreachable, upstream: 'other' })
+    at.end(3, { ...unreachable, upstream: 'cheap' })
     at.begin(400, { model: 'made-up' })
     for (let number = 0; number < 400; number += 1)
       at.begin(1, { model: `m${number}`, compaction: 'trigger' }, null, 0)
-    expect(at.lines().some((line) => line.includes('other cannot be reached'))).toBe(true)
+    expect(at.lines().some((line) => line.includes('cheap (http://b) cannot be reached'))).toBe(true)
   })
 })
 
@@ -190,7 +211,7 @@ describe('a store', () => {
   test('that fails in the middle of work is told while it does, and of a later time since then', () => {
     const at = statusAtNoon()
     for (let time = 0; time < 30; time += 1) {
-      at.storeFailed('ECONNREFUSED')
+      at.failed('store', 'ECONNREFUSED')
       at.pass(10_000)
     }
     expect(at.lines()).toEqual([
@@ -198,8 +219,81 @@ describe('a store', () => {
     ])
     at.pass(MINUTE_MS)
     expect(at.tell().well).toBe(true)
-    at.storeFailed('OOM')
+    at.failed('store', 'OOM')
     expect(at.lines()[0]).toContain('fails (OOM) since 12:06:00')
+  })
+})
+
+// Of all that can fail the status knew the store and the upstream: an archive on a full disk, a Foldgate without a free place
+// and a fault of its own in each request stood under "All well".
+describe('Foldgate itself', () => {
+  test.each(failingParts.filter((part) => part !== 'store'))(
+    'a part of it that fails is told: %s',
+    (part) => {
+      const at = statusAtNoon()
+      at.failed(part, part === 'archive' ? 'ENOSPC' : null)
+      expect(at.lines()).toEqual([
+        part === 'archive'
+          ? 'a part of Foldgate fails: archive (ENOSPC) since 12:00:00: requests go on without it; see that its folder takes writes'
+          : `a part of Foldgate fails: ${part} since 12:00:00: requests go on without it; report what the log says of it`,
+      ])
+      expect(at.kinds()).toEqual(['foldgate'])
+      at.pass(11 * MINUTE_MS)
+      expect(at.tell().well).toBe(true)
+    },
+  )
+
+  const own = Object.entries(httpStatusOf).filter(([code]) => !code.startsWith('upstream_'))
+  test.each(own)('what it refuses is told if its status is a server’s fault: %s', (code, status) => {
+    const [gate, handler] = [statusAtNoon(), statusAtNoon()]
+    for (const at of [gate, handler]) at.end(9, answered(200))
+    for (let time = 0; time < 3; time += 1) gate.refused(code, status)
+    handler.end(3, { action: 'refused', reason: code, status })
+    for (const at of [gate, handler]) {
+      expect(at.kinds()).toEqual(status >= 500 ? ['foldgate'] : [])
+      const what = `3 of the last 12 requests failed: Foldgate itself ${code === 'overloaded' ? 'is full' : `answers ${code}`} since`
+      if (status >= 500) expect(at.lines()[0]).toContain(what)
+    }
+  })
+
+  test('one that is full says which limits hold it, and is well once it has places again', () => {
+    const at = statusAtNoon()
+    for (let time = 0; time < 5; time += 1) at.refused('overloaded', 503)
+    expect(at.lines()[0]).toContain('raise limits.concurrent or limits.bytes_in_flight_mb')
+    at.end(60, answered(200))
+    expect(at.tell().well).toBe(true)
+  })
+})
+
+// Most requests of a model were refused as too long, however small they were made: "All well" as long as they were fewer than
+// half of all, then "default answers 400: its answers say why". And where each was sent twice it was "All well" with success.
+describe('an overflow', () => {
+  const model = { model: 'qwen3:8b' }
+  const advice =
+    'write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}'
+
+  test('that stands is told from the third on, in whatever share of the requests to its upstream', () => {
+    const at = statusAtNoon()
+    at.end(40, { ...answered(200), model: 'other' })
+    at.end(2, { ...answered(400), ...model }, 'finished', 'overflow')
+    expect(at.tell().well).toBe(true)
+    at.end(1, { ...answered(400), ...model }, 'finished', 'overflow')
+    expect(at.kinds()).toEqual(['overflow'])
+    expect(at.lines()).toEqual([
+      `3 of the last 43 requests failed: default (http://a/v1) refuses prompts as too long, in every form since 12:00:40: its answers say how much it takes: ${advice.replace('NAME', '"qwen3:8b"')}`,
+    ])
+  })
+
+  test('that most requests meet is told although they were answered in the end; one now and then is not', () => {
+    const at = statusAtNoon()
+    const recovered = { ...answered(200), ...model, action: 'recovered' } as const
+    at.begin(2, recovered)
+    at.begin(8, { ...answered(200), ...model })
+    expect(at.tell().well).toBe(true)
+    at.begin(6, recovered)
+    expect(at.lines()).toEqual([
+      `8 of the last 16 requests of qwen3:8b had to be sent twice: too long for default (http://a/v1) at first, since 12:00:10: ${advice}`,
+    ])
   })
 })
 
@@ -250,7 +344,7 @@ describe('a model', () => {
     expect(at.tell().well).toBe(true)
     at.begin(2, { model: 'nobody-knows', window_source: 'default', window_tokens: 128_000 })
     expect(at.lines()).toEqual([
-      'the window of nobody-knows (128,000 tokens) is a guess since 12:00:01: set window.tokens in a profile that matches',
+      'the window of nobody-knows at default (http://a/v1) (128,000 tokens) is a guess since 12:00:01: write a profile into /etc/foldgate/profiles, with models: [NAME] and window: {tokens: NUMBER}',
     ])
     at.begin(1, { model: 'nobody-knows', window_source: 'config' })
     expect(at.tell().well).toBe(true)

@@ -31,7 +31,14 @@ function open(
     upstreams: Object.fromEntries(
       Object.entries(settings).map(([name, given]) => [
         name,
-        { key: null, headers: {}, concurrency: null, forward_client_key: false, ...given },
+        {
+          set_by: '--upstream',
+          key: null,
+          headers: {},
+          concurrency: null,
+          forward_client_key: false,
+          ...given,
+        },
       ]),
     ),
     timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...timeouts },
@@ -202,8 +209,11 @@ describe('what goes wrong is said with an address and without secrets', () => {
   test('nobody listens: the setting of that upstream is named', async () => {
     const upstream = await fakeUpstream(silence)
     await upstream.close()
-    const upstreams = open({ default: { url: upstream.url }, cheap: { url: upstream.url } })
-    await expect(upstreams.send(request())).rejects.toThrow(/ --upstream \(FOLDGATE_UPSTREAM\) names it/)
+    const upstreams = open({
+      default: { url: upstream.url },
+      cheap: { url: upstream.url, set_by: 'upstreams.cheap.url in foldgate.yaml' },
+    })
+    await expect(upstreams.send(request())).rejects.toThrow(/ --upstream names it/)
     await expect(upstreams.send(request({ upstream: 'cheap' }))).rejects.toThrow(
       / upstreams\.cheap\.url in foldgate\.yaml names it/,
     )

@@ -40,10 +40,10 @@ export function messageGroups(messages: readonly ExplainedMessage[]): readonly M
 
 /** Each message and what would become of it; long runs in one row. Names and figures only, nothing that was said. */
 function drawMessages(messages: readonly ExplainedMessage[], paper: Paper): readonly string[] {
-  const rows = messageGroups(messages).map(cellsOf)
-  const rowStyles = ['dim', ...rows.map(({ style }) => style)] as const
-  const lines = aligned([header, ...rows.map(({ cells }) => cells)], (column) => rightAligned.has(column))
-  return lines.map((line, at) => painted(paper, rowStyles[at] ?? null, line))
+  const groups = messageGroups(messages)
+  const [head = '', ...lines] = aligned([header, ...groups.map(cellsOf)], (column) => column < FIGURES)
+  const styles = groups.map((group) => (isMixed(group) ? 'yellow' : treatments[group[0].treatment]?.tone))
+  return [painted(paper, 'dim', head), ...lines.map((line, at) => painted(paper, styles[at] ?? null, line))]
 }
 
 const LABEL_COLUMNS = 12
@@ -270,20 +270,23 @@ function isShort(group: MessageGroup): boolean {
 
 const header = ['#', 'came', 'sent', 'what happens', 'role', 'tool'] as const
 
-const rightAligned: ReadonlySet<number> = new Set([0, 1, 2])
+/** Its first columns, which are set to the right. */
+const FIGURES = 3
 
 /** Tools that are named in one row. */
 const TOOLS_MAX = 3
 
 const TOOL_COLUMNS = 24
 
-type Row = { readonly cells: readonly string[]; readonly style: Style | null }
+function isMixed([{ treatment }, ...others]: MessageGroup): boolean {
+  return others.some((message) => message.treatment !== treatment)
+}
 
-function cellsOf(group: MessageGroup): Row {
+function cellsOf(group: MessageGroup): readonly string[] {
   const [first] = group
   const tokens = (of: 'received_tokens' | 'sent_tokens'): string =>
     grouped(group.reduce((sum, message) => sum + (message[of] ?? 0), 0))
-  const cells = [
+  return [
     placeOf(group),
     first.index === null ? '' : tokens('received_tokens'),
     tokens('sent_tokens'),
@@ -291,7 +294,6 @@ function cellsOf(group: MessageGroup): Row {
     group.length === 1 ? (first.kind ?? first.role) : counted(group.map(({ kind, role }) => kind ?? role)),
     toolsOf(group),
   ]
-  return { cells, style: styleOf(group) }
 }
 
 function placeOf(group: MessageGroup): string {
@@ -304,8 +306,7 @@ function placeOf(group: MessageGroup): string {
 function fateOf(group: MessageGroup): string {
   const [{ treatment, pinned, stands_for: range }] = group
   if (range !== null) return `${treatment} of ${range.start}–${range.end - 1}`
-  if (group.some((message) => message.treatment !== treatment))
-    return counted(group.map((message) => message.treatment))
+  if (isMixed(group)) return counted(group.map((message) => message.treatment))
   return pinned === null ? treatment : `${treatment}: ${pinWords[pinned]}`
 }
 
@@ -321,11 +322,4 @@ function counted(words: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
-}
-
-function styleOf(group: MessageGroup): Style | null {
-  const [{ treatment }] = group
-  return group.some((message) => message.treatment !== treatment)
-    ? 'yellow'
-    : (treatments[treatment]?.tone ?? null)
 }

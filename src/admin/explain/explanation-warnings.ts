@@ -23,62 +23,36 @@ export type WarnedOf = {
   readonly hasRecap: boolean
 }
 
-export type ExplainWarning = {
-  readonly code:
-    | 'does_not_fit'
-    | 'conversation_broken'
-    | 'fixed_large'
-    | 'window_guessed'
-    | 'model_missing'
-    | 'observed'
-    | 'recap_stands_in'
-    | 'sampled'
-  readonly message: string
-}
-
 /** What the operator should know of a request, the gravest first. */
-export function warningsOf(of: WarnedOf): readonly ExplainWarning[] {
+export function warningsOf(of: WarnedOf) {
   const { model, window, budget, margin, fixed, profile, received, unobserved, hasRecap } = of
-  const warnings: readonly (ExplainWarning | false)[] = [
-    unobserved.sent_tokens + margin > budget &&
-      ({
-        code: 'does_not_fit',
-        message:
-          profile.trigger === 'off'
-            ? `It does not fit the budget of ${grouped(budget)} tokens, and the profile's trigger is off: only when the upstream refuses it is it made smaller.`
-            : `It does not fit the budget of ${grouped(budget)} tokens even in its smallest form: what is fixed takes ${grouped(fixed.tokens + margin)}. The upstream would decide.`,
-      } as const),
-    brokenRules(of),
-    fixed.share_of_budget > FIXED_SHARE_MAX &&
-      ({
-        code: 'fixed_large',
-        message: `What is fixed (system messages, tools, task, latest user message) takes ${grouped(fixed.tokens)} of the ${grouped(budget)} tokens: little is left for the conversation. Fewer tools, shorter instructions or a larger window help.`,
-      } as const),
-    window.source === 'default' &&
-      ({
-        code: 'window_guessed',
-        message: `${model === '' ? 'The window' : `The window of ${JSON.stringify(model)}`} is not known: ${grouped(window.tokens)} tokens are a guess. Set window.tokens in a profile for it.`,
-      } as const),
-    model === '' &&
-      ({
-        code: 'model_missing',
-        message: 'The body names no model, so neither profile nor window can be found by it: say for which.',
-      } as const),
-    profile.observe &&
-      ({
-        code: 'observed',
-        message: `The profile only observes (observe: true), so nothing is changed. Else ${grouped(unobserved.sent_tokens)} tokens would be sent: ${unobserved.passes.join(', ') || 'nothing done to it'}.`,
-      } as const),
-    hasRecap &&
+  const budgetTokens = `${grouped(budget)} tokens`
+  const found = {
+    does_not_fit:
+      unobserved.sent_tokens + margin > budget &&
+      (profile.trigger === 'off'
+        ? `It does not fit the budget of ${budgetTokens}, and the profile's trigger is off: only when the upstream refuses it is it made smaller.`
+        : `It does not fit the budget of ${budgetTokens} even in its smallest form: what is fixed takes ${grouped(fixed.tokens + margin)}. The upstream would decide.`),
+    conversation_broken: brokenRules(of),
+    fixed_large:
+      fixed.share_of_budget > FIXED_SHARE_MAX &&
+      `What is fixed (system messages, tools, task, latest user message) takes ${grouped(fixed.tokens)} of the ${budgetTokens}: little is left for the conversation. Fewer tools, shorter instructions or a larger window help.`,
+    window_guessed:
+      window.source === 'default' &&
+      `${model === '' ? 'The window' : `The window of ${JSON.stringify(model)}`} is not known: ${grouped(window.tokens)} tokens are a guess. Set window.tokens in a profile for it.`,
+    model_missing:
+      model === '' &&
+      'The body names no model, so neither profile nor window can be found by it: say for which.',
+    observed:
+      profile.observe &&
+      `The profile only observes (observe: true), so nothing is changed. Else ${grouped(unobserved.sent_tokens)} tokens would be sent: ${unobserved.passes.join(', ') || 'nothing done to it'}.`,
+    recap_stands_in:
+      hasRecap &&
       hasSummaries(profile) &&
-      ({
-        code: 'recap_stands_in',
-        message:
-          'Under this profile a model writes summaries. None is asked for here: a recap stands for what one would.',
-      } as const),
-    sampled(received),
-  ]
-  return warnings.filter((warning) => warning !== false)
+      'Under this profile a model writes summaries. None is asked for here: a recap stands for what one would.',
+    sampled: sampled(received),
+  }
+  return Object.entries(found).flatMap(([code, message]) => (message === false ? [] : { code, message }))
 }
 
 // --- internal ---
@@ -95,7 +69,7 @@ const ruleWords: Readonly<Record<Rule, string>> = {
   'result-orphaned': 'tool results without a call',
 }
 
-function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): ExplainWarning | false {
+function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): string | false {
   const { rules, entryName } = dialect
   const shapes = messages.map(({ facts }) => facts)
   const violations = Map.groupBy(runAtOnce(rules.violations(shapes)), ({ rule }) => rule)
@@ -109,18 +83,12 @@ function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): Ex
     profile.repair && !profile.observe
       ? `The profile repairs it, and the ${entryName}s below are the repaired ones.`
       : 'Upstreams may refuse it; repair: true in the profile mends it.'
-  return {
-    code: 'conversation_broken',
-    message: `The conversation arrives broken: ${told.join(', ')}. ${mending}`,
-  }
+  return `The conversation arrives broken: ${told.join(', ')}. ${mending}`
 }
 
-function sampled({ messages, dialect: { entryName } }: Chat): ExplainWarning | false {
+function sampled({ messages, dialect: { entryName } }: Chat): string | false {
   const count = messages.filter(isSampled).length
   if (count === 0) return false
   const one = `${entryName === 'item' ? 'An' : 'A'} ${entryName} is`
-  return {
-    code: 'sampled',
-    message: `${count === 1 ? one : `${grouped(count)} ${entryName}s are`} longer than what Foldgate reads of one, ${grouped(READ_BYTES_MAX / 1024)} KiB: the rest was counted by samples, and is left out where the ${entryName} is shortened.`,
-  }
+  return `${count === 1 ? one : `${grouped(count)} ${entryName}s are`} longer than what Foldgate reads of one, ${grouped(READ_BYTES_MAX / 1024)} KiB: the rest was counted by samples, and is left out where the ${entryName} is shortened.`
 }

@@ -3,7 +3,8 @@ import { createMadeCache } from '../../compaction/made-cache.ts'
 import { type TextPassName, textPasses } from '../../compaction/passes/passes.ts'
 import { pinnedTokens } from '../../compaction/plan/pins.ts'
 import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
-import type { BodyLimits } from '../../json/body-spans.ts'
+import type { Settings } from '../../config/settings.ts'
+import { defaultUpstreamUrl } from '../../config/settings-schema.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
 import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-record.ts'
@@ -17,7 +18,7 @@ import { blanksBilling, withoutBilling } from '../../pipeline/billing-line.ts'
 import { createMeasure, reserveOf } from '../../pipeline/measure/measure.ts'
 import { repairedChat } from '../../pipeline/repair-request.ts'
 import { createRecallOffers, withTool } from '../../pipeline/recall/recall-offer.ts'
-import { readBytes, withFreeThoughts } from '../../pipeline/read/read-chat.ts'
+import { readBytes, readLimits, withFreeThoughts } from '../../pipeline/read/read-chat.ts'
 import { dryRun, originalForm } from '../../pipeline/compact/forms.ts'
 import { bytesOf } from '../../pipeline/send/outgoing-body.ts'
 import { withUsageAsked } from '../../pipeline/send/usage-in-streams.ts'
@@ -25,18 +26,14 @@ import { ASKED_SCOPE, readAsked, readingOnce } from './read-asked.ts'
 import { tallyReceived, tallySent } from './token-tally.ts'
 import { warningsOf } from './explanation-warnings.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
+import { parseUpstreamAddress } from '../../upstream/address.ts'
 import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
 export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>
   /** The window that a model gets under a profile. */
   readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
-  /** Whether an upstream is Anthropic's own; null is the default one. */
-  readonly isAnthropic: (upstream: string | null) => boolean
-  /** In which streamed requests usage is asked for (`usage.in_streams`). */
-  readonly usageInStreams: Parameters<typeof withUsageAsked>[1]
-  /** What a body may hold to be read (`limits`). */
-  readonly limits: BodyLimits
+  readonly settings: Pick<Settings, 'upstreams' | 'usage' | 'limits'>
 }
 
 export type ExplainOptions = {
@@ -57,7 +54,7 @@ export type Explanation = Readonly<Awaited<ReturnType<Explain>>>
  */
 export function createExplain(parts: ExplainParts) {
   return async function explain(body: Buffer, options: ExplainOptions) {
-    const reading = readingOnce(parts.limits)
+    const reading = readingOnce(readLimits(parts.settings.limits))
     const received = await readAsked(body, reading)
     const model = options.model ?? received.body.model ?? ''
     const match = matchProfile(parts.profiles(), { model, headers: {}, requested: options.profile })
@@ -66,14 +63,15 @@ export function createExplain(parts: ExplainParts) {
     const { profile } = match
     const isMended = profile.repair && !profile.observe
     const mended = isMended ? await repairedChat(received, ASKED_SCOPE, reading) : received
-    const isAnthropic = parts.isAnthropic(profile.upstream)
+    const upstream = parts.settings.upstreams.get(profile.upstream ?? 'default')
+    const isAnthropic = parseUpstreamAddress(upstream?.url ?? defaultUpstreamUrl).isAnthropic
     const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
     const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
     const found = underRequest(await parts.findWindow(profile, model), chat.body.windowTokens)
     const asked = { chat, profile, model, recall, window: found }
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)
-    const asking = withUsageAsked(dry, parts.usageInStreams) ?? dry
+    const asking = withUsageAsked(dry, parts.settings.usage.in_streams) ?? dry
     const offering = recall === null ? asking : withTool(asking, recall)
     const prepared = profile.observe ? originalForm(received, measure.incomingTokens) : offering
     const isBlanked = blanksBilling(profile, isAnthropic)
@@ -231,6 +229,8 @@ type ThresholdFigures = {
   readonly marginTokens: number
 }
 
+type PassStart = { readonly at: number | null; readonly enabled?: boolean }
+
 /**
  * Where everything begins under a profile, in tokens of the whole prompt as it is counted, to be compared with
  * `tokens.received.total`: the margin is taken off. Null: off.
@@ -240,10 +240,10 @@ function thresholdsIn(profile: Profile, figures: ThresholdFigures) {
   const isOff = profile.trigger === 'off'
   const at = (setting: number): number =>
     Math.max(0, thresholdTokens(setting, budgetTokens, fixedTokens + marginTokens) - marginTokens)
-  const passAt = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+  const passAt = (pass: PassStart): number | null =>
     isOff || pass.enabled === false ? null : at(pass.at ?? triggerOf(profile))
   // At zero these need no compaction: they treat a message from the first time it is sent.
-  const fromTheFirst = (pass: { readonly at: number | null; readonly enabled?: boolean }): number | null =>
+  const fromTheFirst = (pass: PassStart): number | null =>
     pass.at === 0 && pass.enabled !== false ? 0 : passAt(pass)
   const texts: Readonly<Partial<Record<`${TextPassName}_at`, number | null>>> = Object.fromEntries(
     textPasses.map(({ name }) => [`${name}_at`, fromTheFirst(profile[name])]),

@@ -9,25 +9,8 @@ import type { Pausable } from '../../json/source.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 
-/** What the tokens of a prompt stand for. */
-export type TokensByCategory = {
-  system: number
-  /** Tools, functions and the response's schema. */
-  tools: number
-  user: number
-  assistant: number
-  tool_results: number
-  /** Images, sound and files, whosever message they stand in. */
-  images: number
-  /** Summaries and recaps: ours, and what came with such tags. */
-  summary: number
-  /** Messages of roles that are not known, and what primes the reply. */
-  other: number
-  total: number
-}
-
 /** The tokens of what came. */
-export function tallyReceived(chat: Chat, counts: ConversationTokens): Pausable<TokensByCategory> {
+export function tallyReceived(chat: Chat, counts: ConversationTokens) {
   return tally(chat, counts, (_, index) => {
     const { tokens = 0, mediaTokens: media = 0 } = counts.perMessage[index] ?? {}
     return { tokens, media, summary: 0, isSummary: false }
@@ -35,12 +18,7 @@ export function tallyReceived(chat: Chat, counts: ConversationTokens): Pausable<
 }
 
 /** The tokens of a view. `sent` is what was made of it, read again: so it is told what media are left. */
-export function tallySent(
-  sent: Chat,
-  view: View,
-  counts: ConversationTokens,
-  model: string,
-): Pausable<TokensByCategory> {
+export function tallySent(sent: Chat, view: View, counts: ConversationTokens, model: string) {
   return tally(sent, counts, ({ facts }, index) => {
     const { tokens = 0, joined = [], how = 'kept' } = view.messages[index] ?? {}
     return {
@@ -53,6 +31,24 @@ export function tallySent(
 }
 
 // --- internal ---
+
+/** What the tokens of a prompt stand for. */
+const noTokens = {
+  system: 0,
+  /** Tools, functions and the response's schema. */
+  tools: 0,
+  user: 0,
+  assistant: 0,
+  tool_results: 0,
+  /** Images, sound and files, whosever message they stand in. */
+  images: 0,
+  /** Summaries and recaps: ours, and what came with such tags. */
+  summary: 0,
+  /** Messages of roles that are not known, and what primes the reply. */
+  other: 0,
+}
+
+type TokensByCategory = typeof noTokens
 
 type Sizes = {
   /** Of the whole message; media and summaries that were joined to it are among them. */
@@ -67,19 +63,11 @@ function* tally(
   chat: Chat,
   { toolsTokens, aroundTokens, history }: ConversationTokens,
   sizesOf: (message: Message, index: number) => Sizes,
-): Pausable<TokensByCategory> {
+): Pausable<TokensByCategory & { readonly total: number }> {
   // What stands around the messages: tools, what is said as the operator's beside them, what primes the reply.
   const leading = sumOf(history.sizes, 0, history.structure.systemCount)
-  const sums = {
-    system: aroundTokens - toolsTokens - PRIMING_TOKENS - leading,
-    tools: toolsTokens,
-    user: 0,
-    assistant: 0,
-    tool_results: 0,
-    images: 0,
-    summary: 0,
-    other: PRIMING_TOKENS,
-  }
+  const system = aroundTokens - toolsTokens - PRIMING_TOKENS - leading
+  const sums = { ...noTokens, system, tools: toolsTokens, other: PRIMING_TOKENS }
   for (const [index, message] of chat.messages.entries()) {
     const { tokens, media, summary, isSummary } = sizesOf(message, index)
     sums.images += media

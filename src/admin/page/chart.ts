@@ -41,7 +41,7 @@ export function chart(options: ChartOptions): HtmlEscapedString {
           preserveAspectRatio="none"
         >
           ${cached.map(({ x, y }) => html`<rect class="cached" x="${x - band * 0.35}" y="${y}" width="${band * 0.7}" height="${chartBottom - y}" />`)}
-          ${drawnLevel('window', geometry.window)} ${drawnLevel('budget', geometry.budget)}
+          ${outline('window', geometry.window?.pieces)} ${outline('budget', geometry.budget?.pieces)}
           ${outline('received', geometry.received)} ${outline('sent', geometry.sent)}
         </svg>
         ${compactions.map((x) => html`<line class="compaction" x1="${share(x)}" x2="${share(x)}" y1="${chartTop - 8}" y2="${chartBottom}" /><svg class="fold-place" x="${share(x)}" y="${chartTop - 14}"><path class="fold" d="M-5 0 h10 l-5 6 z" /></svg>`)}
@@ -103,13 +103,10 @@ export function chartGeometry(rows: readonly UsageRow[]) {
     const steps = runs(values, (last, next) => last === next)
     const tokens = steps.at(-1)?.of[0]
     if (tokens === undefined) return null
-    const stepOf = ({ from, of }: (typeof steps)[number]) => ({
-      x1: tenths(from * band),
-      x2: tenths((from + of.length) * band),
-      y: y(of[0] ?? 0),
-    })
+    const flat = ({ from, of }: (typeof steps)[number]) =>
+      [from, from + of.length].map((edge) => ({ x: tenths(edge * band), y: y(of[0] ?? 0) }))
     // The tokens are those of the latest request.
-    return { tokens, steps: steps.map(stepOf) }
+    return { tokens, pieces: steps.map(flat) }
   }
   return {
     /** Width of one request. */
@@ -174,17 +171,11 @@ function alternative({ rows, firstNumber }: ChartOptions): string {
 }
 
 /** A piece of one request is drawn as a dot: the line has round ends. */
-function outline(name: string, pieces: ChartGeometry['sent']): readonly HtmlEscapedString[] {
+function outline(name: string, pieces: ChartGeometry['sent'] = []): readonly HtmlEscapedString[] {
   return pieces.map((points) => {
     const path = points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
     return html`<path class="line ${name}" d="${path}${points.length === 1 ? ' h0' : ''}" />`
   })
-}
-
-function drawnLevel(name: string, line: LevelLine): readonly HtmlEscapedString[] {
-  return (line?.steps ?? []).map(
-    ({ x1, x2, y }) => html`<path class="line ${name}" d="M${x1} ${y} H${x2}" />`,
-  )
 }
 
 /** What is told of a request under the pointer. */

@@ -22,6 +22,7 @@ import {
   foreignOr,
   html,
   type HtmlEscapedString,
+  liveSection,
   moment,
   percent,
   plural,
@@ -54,21 +55,13 @@ export function conversationPage({ conversation, ...setting }: ConversationPageO
 // --- internal ---
 
 function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
-  const {
-    id,
-    label,
-    answering,
-    client,
-    opening,
-    pressure,
-    sent_pressure: sentPressure,
-    tokens_are_bounds: isBound,
-  } = conversation
+  const { id, label, pressure, sent_pressure: sentPressure, tokens_are_bounds: isBound } = conversation
   const name = conversationName(conversation)
-  const program = clientName(client)
+  const program = clientName(conversation.client)
+  const folder = conversation.opening?.folder ?? null
   return html`<section id="facts" data-live aria-labelledby="conversation-title">
     <h1 id="conversation-title">
-      ${name === null ? html`<code>${id}</code>` : foreign(name)} ${answering && answeringMark}
+      ${name === null ? html`<code>${id}</code>` : foreign(name)} ${conversation.answering && answeringMark}
     </h1>
     <div class="standing">
       ${gauge(conversation)}
@@ -86,7 +79,7 @@ function facts(conversation: ConversationDetail, now: Date): HtmlEscapedString {
         program !== null && ['Client', foreign(program)],
         ['Model', foreignOr(conversation.model === '' ? null : conversation.model, 'none named')],
         ['Profile', foreignOr(conversation.profile, 'none')],
-        opening?.folder != null && ['Folder', html`<code>${foreign(opening.folder)}</code>`],
+        folder !== null && ['Folder', html`<code>${foreign(folder)}</code>`],
         conversation.client_key !== null && ['Client key', foreign(conversation.client_key)],
         ['Window', windowFact(conversation)],
         ['Requests', figure(conversation.requests)],
@@ -138,14 +131,11 @@ function actions(id: string): HtmlEscapedString {
 
 function requests({ rows, requests: total }: ConversationDetail, now: Date): HtmlEscapedString {
   const firstNumber = Math.max(total - rows.length, 0) + 1
-  return html`<section id="chart" data-live aria-labelledby="chart-title">
-    <h2 id="chart-title">Tokens over its requests</h2>
-    ${
-      rows.length === 0
-        ? html`<p class="soft">None of its requests is on record any more.</p>`
-        : html`${chart({ rows, firstNumber, now })} ${requestsTable(rows, firstNumber, now)}`
-    }
-  </section>`
+  const found =
+    rows.length === 0
+      ? html`<p class="soft">None of its requests is on record any more.</p>`
+      : [chart({ rows, firstNumber, now }), requestsTable(rows, firstNumber, now)]
+  return liveSection('chart', 'Tokens over its requests', found)
 }
 
 /** The chart's figures, to be read aloud or copied. The newest first. */
@@ -153,7 +143,7 @@ function requestsTable(rows: readonly UsageRow[], firstNumber: number, now: Date
   const numberOf = (place: number): number => firstNumber + rows.length - 1 - place
   const has = (isShown: (row: UsageRow) => boolean): boolean => rows.some(isShown)
   const columns: readonly (Column<UsageRow> | false)[] = [
-    ['#', 'right', (_, place) => figure(numberOf(place)), { role: 'name' }],
+    ['#', 'right', (_, place) => figure(numberOf(place)), 'name'],
     ['Time, UTC', '', ({ time }) => clock(time, now)],
     ['In', 'right', (row) => boundedFigure(row.tokens_received, row.tokens_are_bounds)],
     ['Sent', 'right', sentWords],

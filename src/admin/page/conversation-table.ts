@@ -108,11 +108,11 @@ export function treeTable(trees: readonly ConversationTree[], now: Date): HtmlEs
   return table(
     trees,
     [
-      ['Conversation', 'text', (tree) => nameCell(tree, now), { role: 'name' }],
+      ['Conversation', 'text', (tree) => nameCell(tree, now), 'name'],
       ['Sent, of the budget', 'pressure', ({ root }) => gauge(root)],
-      ['Tokens in → sent', 'right', ({ root }) => tokensCell(root), { caption: 'tokens in → sent' }],
-      ['Requests', 'right', ({ root }) => figure(root.requests), { caption: 'requests' }],
-      ['Compactions', 'right', ({ root }) => figure(root.compactions), { caption: 'compactions' }],
+      ['Tokens in → sent', 'right', ({ root }) => tokensCell(root)],
+      ['Requests', 'right', ({ root }) => figure(root.requests)],
+      ['Compactions', 'right', ({ root }) => figure(root.compactions)],
       ['Latest request', 'text', ({ root }) => requestState(root)],
       ['When', 'right soft', ({ root }) => agoElement(root.last_seen, now)],
     ],

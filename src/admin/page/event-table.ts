@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { JournalEvent } from '../../telemetry/journal/rows.ts'
-import { compactionReason, compactionWords, isTreatedName, lessons, treatedInDetails } from '../told-words.ts'
+import { compactionReason, compactionWords, lessons, treatedInDetails, treatedNames } from '../told-words.ts'
 import { conversationLink } from './conversation-table.ts'
 import {
   clock,
@@ -10,6 +10,7 @@ import {
   foreign,
   html,
   type HtmlEscapedString,
+  liveSection,
   type MarkupPart,
   plural,
   table,
@@ -50,16 +51,14 @@ export function eventTable({ events, now, names, hadEvents }: EventTableOptions)
     ],
     ['Took', 'right soft', ({ milliseconds: ms }) => ms !== null && duration(ms)],
   ]
-  return html`<section id="events" data-live aria-labelledby="events-title">
-    <h2 id="events-title">Events</h2>
-    ${
-      events.length === 0
-        ? html`<p class="soft">
-            ${hadEvents ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.' : 'Nothing happened yet: compactions, recoveries and failures are listed here.'}
-          </p>`
-        : table(events, columns, ({ id }) => `event-${id}`)
-    }
-  </section>`
+  const none = hadEvents
+    ? 'No longer on record: the journal’s rows of what happened were deleted, or their time was up.'
+    : 'Nothing happened yet: compactions, recoveries and failures are listed here.'
+  const found =
+    events.length === 0
+      ? html`<p class="soft">${none}</p>`
+      : table(events, columns, ({ id }) => `event-${id}`)
+  return liveSection('events', 'Events', found)
 }
 
 // --- internal ---
@@ -93,7 +92,7 @@ function what(event: StoredEvent): MarkupPart {
   const isCompaction = type === 'compaction'
   const done = isCompaction ? compactionWords(treatedInDetails(details), 'message') : null
   const why = eventReason(event)
-  const more = eventDetails(details, (name) => isCompaction && isTreatedName(name))
+  const more = eventDetails(details, (name) => isCompaction && treatedNames.has(name))
   return [
     done !== null && html`<span>${done}.</span> `,
     why !== null && html`<span ${done !== null && html`class="soft"`}>${foreign(why)}</span> `,

@@ -2,8 +2,7 @@ import type { ConversationCard } from '../../telemetry/conversations/conversatio
 import type { StoredEvent } from '../../telemetry/journal/journal.ts'
 import type { ModelCard } from '../model-cards.ts'
 import type { Totals, UnreadCard } from '../../telemetry/conversations/totals.ts'
-import type { ConversationQuery } from './conversation-filter.ts'
-import { conversationList } from './conversation-list.ts'
+import { conversationList, type ConversationQuery } from './conversation-list.ts'
 import { clientName, conversationName, requestState } from './conversation-table.ts'
 import { eventTable } from './event-table.ts'
 import { layout, type PageSetting } from './page-frame.ts'
@@ -14,6 +13,7 @@ import {
   foreignOr,
   html,
   type HtmlEscapedString,
+  liveSection,
   moment,
   money,
   plural,
@@ -23,12 +23,10 @@ import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
 import { sendAllShortly, windowWords } from '../told-words.ts'
 
 export type HomePageOptions = PageSetting &
-  Omit<HeadlineOptions, 'statefulDialect'> & {
+  HeadlineOptions & {
     readonly conversations: readonly ConversationCard[]
     /** Which of them are asked for. */
     readonly query: ConversationQuery
-    /** Requests that are part of none, by their kind. */
-    readonly unread: readonly UnreadCard[]
     /** The one used last first. */
     readonly models: readonly ModelCard[]
     /** The latest of all conversations, the newest first. */
@@ -37,16 +35,15 @@ export type HomePageOptions = PageSetting &
 
 /** The page at `/`: what Foldgate has been good for, the conversations, what is believed of models, and what happened last. */
 export function homePage(options: HomePageOptions): HtmlEscapedString {
-  const { totals, conversations, query, unread, models, events, hasPrices, clientUrl, ...setting } = options
+  const { totals, conversations, query, unread, models, events, now } = options
   const names = new Map(conversations.map((card) => [card.id, conversationName(card)]))
   return layout({
-    ...setting,
+    ...options,
     title: 'Foldgate',
     conversation: null,
-    main: html`${headlineSection({ totals, hasPrices, clientUrl, statefulDialect: dialectOfStateful(unread) })}
-    ${conversationList(conversations, query, setting.now)} ${unreadTable(unread, setting.now)}
-    ${modelTable(models, setting.now)}
-    ${eventTable({ events, now: setting.now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
+    main: html`${headlineSection(options)} ${conversationList(conversations, query, now)}
+    ${unreadTable(unread, now)} ${modelTable(models, now)}
+    ${eventTable({ events, now, names, hadEvents: (totals?.compactions ?? 0) > 0 })}`,
   })
 }
 
@@ -55,29 +52,24 @@ export function homePage(options: HomePageOptions): HtmlEscapedString {
  * alike.
  */
 export function headlineSection(options: HeadlineOptions): HtmlEscapedString {
-  const { totals, hasPrices, clientUrl, statefulDialect } = options
+  const { totals, clientUrl } = options
   return html`<section id="headline" class="headline" data-live aria-labelledby="headline-title">
     <h1 id="headline-title" class="hidden">What Foldgate has done</h1>
-    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, hasPrices, statefulDialect)}
+    ${totals === null || totals.requests === 0 ? invitation(clientUrl) : told(totals, options)}
   </section>`
 }
 
 // --- internal ---
 
-type HeadlineOptions = {
+type HeadlineOptions = Pick<PageSetting, 'status'> & {
   /** What all requests on record come to; null if there are none. */
   readonly totals: Totals | null
   /** Whether money is by the settings' `prices`; else it is by what makers list, in US dollars. */
   readonly hasPrices: boolean
   /** The base URL that clients are given. */
   readonly clientUrl: string
-  /** The API of the latest request that left its conversation at the server; null if none is known. */
-  readonly statefulDialect: string | null
-}
-
-/** The API of the latest request that left its conversation at the server. */
-function dialectOfStateful(unread: readonly UnreadCard[]): string | null {
-  return unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')?.dialect ?? null
+  /** Requests that are part of no conversation, by their kind, the latest first. */
+  readonly unread: readonly UnreadCard[]
 }
 
 function invitation(clientUrl: string): HtmlEscapedString {
@@ -87,22 +79,28 @@ function invitation(clientUrl: string): HtmlEscapedString {
     <p class="soft">Most SDKs take it from the environment: <code>OPENAI_BASE_URL=${clientUrl}</code></p>`
 }
 
-function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null): HtmlEscapedString {
-  const { requests, since, compactions, recoveries } = totals
-  const found = notes(totals, statefulDialect)
+function told(totals: Totals, { hasPrices, unread, status }: HeadlineOptions): HtmlEscapedString {
+  const { requests, since, compactions, recoveries, failed } = totals
+  // While something is not well, that is what is told first; what lies behind it stands above.
+  const [trouble] = status.troubles[0]?.what.split(/: |,/) ?? []
+  const found = notes(totals, unread)
   const facts = [
     `${plural(requests, 'request')} since ${moment(since)}`,
+    ...(failed === 0 ? [] : [`${figure(failed)} failed`]),
     plural(compactions, 'compaction'),
     `${plural(recoveries, 'recovery', 'recoveries')} from an overflow`,
-    ...(savedMoney(totals) === null
-      ? []
-      : [
-          hasPrices
-            ? 'money in the currency of your prices'
-            : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
-        ]),
   ]
-  return html`<p class="statement">${fitting(totals)} ${saving(totals, hasPrices)}</p>
+  if (savedMoney(totals) !== null)
+    facts.push(
+      hasPrices
+        ? 'money in the currency of your prices'
+        : `list prices of ${LIST_PRICES_OF}; your own under prices in foldgate.yaml`,
+    )
+  const good = html`${fitting(totals)} ${saving(totals, hasPrices)}`
+  return html`<p class="statement">
+      ${trouble === undefined ? good : html`<strong class="bad">${foreign(trouble.replace(/^./, (first) => first.toUpperCase()))}</strong>.`}
+    </p>
+    ${trouble !== undefined && html`<p class="soft">${good}</p>`}
     <p class="soft facts">
       ${facts.map((fact) => html`<span>${fact}</span> `)}
       <span><a href="/savings">by day, client, model and profile</a></span>
@@ -111,10 +109,11 @@ function told(totals: Totals, hasPrices: boolean, statefulDialect: string | null
 }
 
 function fitting(totals: Totals): HtmlEscapedString {
-  const { beyond_window: beyond, beyond_unknown: unknown, requests } = totals
+  const { beyond_window: beyond, beyond_unknown: unknown, requests, failed } = totals
+  if (failed === requests) return html`No request was answered.`
   if (beyond > 0) return html`<strong>${plural(beyond, 'request')}</strong> would not have fit.`
-  if (unknown === 0) return html`Every request would have fit as it came.`
-  return unknown < requests
+  if (unknown === 0) return html`Every ${failed > 0 && 'answered'} request would have fit as it came.`
+  return unknown < requests - failed
     ? html`No request is known that would not have fit.`
     : html`Whether every request would have fit is not known.`
 }
@@ -147,14 +146,14 @@ function saving(totals: Totals, hasPrices: boolean): HtmlEscapedString {
       : `${spentTokens} and ${hasPrices ? '' : '$'}${money(paid)}`
   const netOf = summaryTokens === 0 ? '' : `, net of ${spent} for summaries`
   const included = summaryTokens === 0 ? '' : `, ${spent} for summaries included`
-  if (leftTokens >= 0) {
-    if (leftMoney === null) return html`${tokens} saved${netOf}.`
-    if (leftMoney < 0) return html`${tokens} saved${netOf}, but that cost ${inMoney} more than it saved.`
-    return html`${tokens} and ${inMoney} saved${netOf}.`
-  }
-  if (leftMoney === null) return html`It cost ${tokens} more than it saved${included}.`
-  if (leftMoney >= 0) return html`It cost ${tokens} more than it saved${included}, but saved ${inMoney}.`
-  return html`It cost ${tokens} and ${inMoney} more than it saved${included}.`
+  // Tokens and money are told together where both were gained, or both were lost.
+  const isGain = leftTokens >= 0
+  const isAlike = leftMoney !== null && isGain === leftMoney >= 0
+  const both = isAlike ? html`${tokens} and ${inMoney}` : tokens
+  const isOther = leftMoney !== null && !isAlike
+  return isGain
+    ? html`${both} saved${netOf}${isOther && html`, but that cost ${inMoney} more than it saved`}.`
+    : html`It cost ${both} more than it saved${included}${isOther && html`, but saved ${inMoney}`}.`
 }
 
 function amount(value: number, words: string): HtmlEscapedString {
@@ -162,7 +161,7 @@ function amount(value: number, words: string): HtmlEscapedString {
 }
 
 /** What is left out of the sums, or went by unread, and what to do about it. */
-function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEscapedString[] {
+function notes(totals: Totals, unread: readonly UnreadCard[]): readonly HtmlEscapedString[] {
   const { unknown_requests: requests, unknown_summaries: summaries } = totals
   const hasMoney =
     totals.priced_requests > 0 && (totals.summary_tokens === 0 || summaryMoney(totals) !== null)
@@ -171,17 +170,18 @@ function notes(totals: Totals, statefulDialect: string | null): readonly HtmlEsc
     summaries > 0 && plural(summaries, 'summary', 'summaries'),
   ].filter((words) => words !== false)
   const { stateful_requests: stateful, native_requests: native } = totals
+  const latest = unread.find(({ action, reason }) => action === 'relayed' && reason === 'stateful')
   const found = [
     hasMoney &&
       unpriced.length > 0 &&
-      html`${unpriced.join(' and ')} are not counted in money: the model has no price, or the provider stated
-        no usage. Add the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
+      html`Not counted in money: ${unpriced.join(' and ')}, since the model has no price, or the provider
+        stated no usage. Add the model to <code>prices</code> in <code>foldgate.yaml</code>.`,
     totals.observed_tokens > 0 &&
       html`Profiles that only observe would have left out ${plural(totals.observed_tokens, 'token')}: take
         <code>observe</code> out of them, and they do.`,
     stateful > 0 &&
       html`${plural(stateful, 'request')} left ${their(stateful)} conversation at the server, and went on
-      unread: ${sendAllShortly(statefulDialect)}.`,
+      unread: ${sendAllShortly(latest?.dialect ?? null)}.`,
     native > 0 &&
       html`${plural(native, 'request')} had the server compact ${their(native)} conversation
       (<code>reason=native</code>), and went on unread.`,
@@ -198,34 +198,19 @@ function their(count: number): string {
 
 /** Requests that are part of no conversation: who sent them, what became of them and what would change that. Nothing if there are none. */
 function unreadTable(cards: readonly UnreadCard[], now: Date): HtmlEscapedString {
-  return html`<section
-    id="unread"
-    data-live
-    aria-labelledby="unread-title"
-    ${cards.length === 0 ? html`hidden` : null}
-  >
-    <h2 id="unread-title">Requests outside of conversations</h2>
-    ${
-      cards.length > 0 &&
-      table<UnreadCard>(cards, [
-        [
-          'Client',
-          'text',
-          ({ client }) => foreignOr(clientName(client), 'a client without a name'),
-          { role: 'name' },
-        ],
-        [
-          'API',
-          '',
-          ({ path, dialect }) =>
-            path === null ? foreign((dialect ?? '').replaceAll('-', ' ')) : html`<code>${path}</code>`,
-        ],
-        ['What became of it', 'text', requestState],
-        ['Requests', 'right', ({ requests }) => figure(requests), { caption: 'requests' }],
-        ['When', 'right soft', (card) => agoElement(card.last_seen, now)],
-      ])
-    }
-  </section>`
+  const found = table(cards, [
+    ['Client', 'text', ({ client }) => foreignOr(clientName(client), 'a client without a name'), 'name'],
+    [
+      'API',
+      '',
+      ({ path, dialect }) =>
+        path === null ? foreign((dialect ?? '').replaceAll('-', ' ')) : html`<code>${path}</code>`,
+    ],
+    ['What became of it', 'text', requestState],
+    ['Requests', 'right', ({ requests }) => figure(requests)],
+    ['When', 'right soft', (card) => agoElement(card.last_seen, now)],
+  ])
+  return liveSection('unread', 'Requests outside of conversations', cards.length > 0 && found)
 }
 
 /** What is believed of the models in use, the one used last first, each with a button that has it forgotten. */
@@ -246,9 +231,9 @@ function modelRows(models: readonly ModelCard[], now: Date): HtmlEscapedString {
   const rows = table(
     models.slice(0, MODELS_SHOWN),
     [
-      ['Model', 'text', modelCell, { role: 'name' }],
+      ['Model', 'text', modelCell, 'name'],
       ['Window', 'text', windowCell],
-      ['Ratio', 'right', ({ fields }) => ratioCell(fields.ratio), { caption: 'ratio' }],
+      ['Ratio', 'right', ({ fields }) => ratioCell(fields.ratio)],
       ['Refuses', 'text', ({ fields }) => refusedWords(fields).join(', ')],
       ['Since', 'right soft', (card) => sinceCell(card, now)],
       [html`<span class="hidden">What can be done</span>`, 'right', forgetButton],

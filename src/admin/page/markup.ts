@@ -27,14 +27,14 @@ export function foreignOr(text: string | null, instead: string): HtmlEscapedStri
   return text === null ? instead : foreign(text)
 }
 
-/** A column of a table. Its head is set to the right if its cells are. */
+/** A column of a table. Its head is set to the right if its cells are. Where the screen is too narrow for heads, it stands by figures. */
 export type Column<Row> = readonly [
   head: string | HtmlEscapedString,
-  /** Of its cells; '' for none. */
+  /** Of its cells; '' for none. Those of figures are `right`. */
   classes: string,
   cell: (row: Row, place: number) => MarkupPart,
-  /** `name`: the cells name their rows. `caption`: what stands by the cell where the screen is too narrow for the head. */
-  options?: { readonly role?: 'name'; readonly caption?: string },
+  /** Whether its cells name their rows. */
+  role?: 'name',
 ]
 
 /** A table of these columns, without those that are `false`. `idOf`: of a row, as an element. */
@@ -59,6 +59,19 @@ export function table<Row>(
       )}
     </tbody>
   </table>`
+}
+
+/** A part of a page that the script renews, under its title; hidden where it holds nothing. */
+export function liveSection(id: string, title: string, content: MarkupPart): HtmlEscapedString {
+  return html`<section
+    id="${id}"
+    data-live
+    aria-labelledby="${id}-title"
+    ${content === false && html`hidden`}
+  >
+    <h2 id="${id}-title">${title}</h2>
+    ${content}
+  </section>`
 }
 
 /** Names with their values. */
@@ -153,10 +166,11 @@ export function moment(instant: string): string {
 
 // --- internal ---
 
-function cell<Row>([, names, , { role, caption } = {}]: Column<Row>, value: MarkupPart): HtmlEscapedString {
+function cell<Row>([head, names, , role]: Column<Row>, value: MarkupPart): HtmlEscapedString {
   const classes = names !== '' && html`class="${names}"`
   if (role === 'name') return html`<th scope="row" ${classes}>${value}</th> `
-  return html`<td ${classes} ${caption !== undefined && html`data-name="${caption}"`}>${value}</td> `
+  const caption = names === 'right' && typeof head === 'string' && html`data-name="${head.toLowerCase()}"`
+  return html`<td ${classes} ${caption}>${value}</td> `
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -108,13 +108,6 @@ export function argumentWords(argumentsText: string): string {
     .join('\n')
 }
 
-/** What words of size mean that stand all over the pages. */
-export const sizeMeanings = {
-  budget: 'what a prompt may take: the window less what is kept free for the reply',
-  pressure: 'tokens of a prompt as a share of the budget; at 100% it is full',
-  trigger: 'the pressure at which a compaction begins; the profile sets it',
-} as const
-
 /**
  * @internal exported for tests. A message's JSON, easier to read: line breaks, tabs and quotation marks as themselves. It is
  * text that may have been cut anywhere, so it is not parsed; all other escapes stay as they are, so that what a terminal would

@@ -1,6 +1,6 @@
 import type { ConversationDetail } from '../../telemetry/conversations/read-conversations.ts'
 import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
-import { definitions, figure, html, type HtmlEscapedString, plural } from './markup.ts'
+import { definitions, figure, html, type HtmlEscapedString, liveSection, plural } from './markup.ts'
 import { compactionWords, treatments } from '../told-words.ts'
 import {
   messageLine,
@@ -9,7 +9,6 @@ import {
   messageText,
   partLine,
   shownControls,
-  sizeMeanings,
   tokenBar,
 } from './message-line.ts'
 import { type PartSize, treatedMessages } from '../../telemetry/request-report.ts'
@@ -19,26 +18,21 @@ export function messageList(
   conversation: Pick<ConversationDetail, 'messages' | 'entry_name' | 'shows_content' | 'around' | 'rows'>,
 ): HtmlEscapedString {
   const { messages, entry_name: entryName, shows_content: showsContent } = conversation
-  return html`<section id="messages" data-live aria-labelledby="messages-title">
-    <h2 id="messages-title">${titles[entryName]} of the latest request</h2>
-    ${
-      messages === null
-        ? html`<p class="soft">
-            They are no longer held. Messages are kept in memory only, for a while, by the process that had
-            the request; the next request of this conversation brings them back.
-          </p>`
-        : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
-    }
-  </section>`
+  const found =
+    messages === null
+      ? html`<p class="soft">
+          They are no longer held. Messages are kept in memory only, for a while, by the process that had the
+          request; the next request of this conversation brings them back.
+        </p>`
+      : sideBySide(sizedRequest(messages, conversation), { entryName, showsContent })
+  return liveSection('messages', `${titles[entryName]} of the latest request`, found)
 }
 
-/** Messages that are shown as one. */
-type MessageRun =
-  /** A summary or recap with the messages that it stands for, as far as they are there. */
-  | { readonly kind: 'folded'; readonly standIn: ShownMessage; readonly messages: ShownMessage[] }
-  /** Many in a row that were sent as they came. */
-  | { readonly kind: 'kept'; readonly messages: readonly ShownMessage[] }
-  | { readonly kind: 'single'; readonly message: ShownMessage }
+/**
+ * Messages that are shown as one: those that a summary or recap stands for, as far as they are there, with that; or without it one
+ * by itself, or many in a row that were sent as they came.
+ */
+type MessageRun = { readonly standIn: ShownMessage | null; readonly messages: ShownMessage[] }
 
 /**
  * @internal exported for tests. Groups messages for the eye, in their order: what was folded beside what stands for it, and
@@ -47,15 +41,14 @@ type MessageRun =
 export function messageRuns(messages: readonly ShownMessage[]): readonly MessageRun[] {
   const folds = messages
     .filter(({ standsFor }) => standsFor !== null)
-    .map((standIn) => ({ kind: 'folded' as const, standIn, messages: [] as ShownMessage[] }))
+    .map((standIn): MessageRun => ({ standIn, messages: [] }))
   const runs: MessageRun[] = []
   let stretch: ShownMessage[] = []
 
-  function add(run: MessageRun | null): void {
-    if (stretch.length >= KEPT_RUN_MIN) runs.push({ kind: 'kept', messages: stretch })
-    else runs.push(...stretch.map((message) => ({ kind: 'single' as const, message })))
+  function add(...run: readonly MessageRun[]): void {
+    const kept = stretch.length >= KEPT_RUN_MIN ? [stretch] : stretch.map((message) => [message])
+    runs.push(...kept.map((those) => ({ standIn: null, messages: those })), ...run)
     stretch = []
-    if (run !== null) runs.push(run)
   }
 
   for (const message of messages) {
@@ -63,10 +56,10 @@ export function messageRuns(messages: readonly ShownMessage[]): readonly Message
     // Wherever the two are met first: a summary may stand before or behind what it is made of.
     if (fold !== undefined && !runs.includes(fold)) add(fold)
     if (fold === undefined && isUnremarkable(message)) stretch.push(message)
-    else if (fold === undefined) add({ kind: 'single', message })
+    else if (fold === undefined) add({ standIn: null, messages: [message] })
     else if (fold.standIn !== message) fold.messages.push(message)
   }
-  add(null)
+  add()
   return runs
 }
 
@@ -100,6 +93,13 @@ export function sizedRequest(
 }
 
 // --- internal ---
+
+/** What words of size mean that stand all over the pages. */
+const sizeMeanings = {
+  budget: 'what a prompt may take: the window less what is kept free for the reply',
+  pressure: 'tokens of a prompt as a share of the budget; at 100% it is full',
+  trigger: 'the pressure at which a compaction begins; the profile sets it',
+} as const
 
 const treatmentMeanings = Object.entries(treatments).map(
   ([treatment, { meaning }]) => [treatment, meaning] as const,
@@ -147,12 +147,10 @@ function total(messages: readonly ShownMessage[], side: 'receivedTokens' | 'sent
   )
 }
 
-function shownRun(run: MessageRun, scale: MessageScale): HtmlEscapedString {
-  if (run.kind === 'single') return messageLine(run.message, scale)
-  if (run.kind === 'kept') {
-    return html`<li id="kept-${messageName(run.messages[0])}">${bundle(run.messages, 'kept', scale)}</li>`
-  }
-  const { standIn, messages } = run
+function shownRun({ standIn, messages }: MessageRun, scale: MessageScale) {
+  if (standIn === null && messages.length === 1) return messages.map((message) => messageLine(message, scale))
+  if (standIn === null)
+    return html`<li id="kept-${messageName(messages[0])}">${bundle(messages, 'kept', scale)}</li>`
   const { treatment, sentTokens, sent, sentText, standsFor } = standIn
   const places = standsFor === null ? '' : span(standsFor.start, standsFor.end - 1)
   return html`<li id="fold-${messageName(standIn)}" class="fold-pair">
@@ -209,7 +207,8 @@ function meanings(entryName: MessageScale['entryName']): HtmlEscapedString {
 /** Fewer in a row are shown one by one. */
 const KEPT_RUN_MIN = 4
 
-function isFoldedInto({ standsFor }: ShownMessage, { treatment, index }: ShownMessage): boolean {
+function isFoldedInto(standIn: ShownMessage | null, { treatment, index }: ShownMessage): boolean {
+  const standsFor = standIn?.standsFor ?? null
   if (standsFor === null || treatment !== 'folded' || index === null) return false
   return standsFor.start <= index && index < standsFor.end
 }

@@ -32,14 +32,14 @@ export function layout({ title, conversation, main, ...setting }: LayoutOptions)
         <meta name="color-scheme" content="light dark" />
         <meta name="referrer" content="no-referrer" />
         <title>${title}</title>
-        <link rel="icon" href="${assetPaths.icon}" type="image/svg+xml" />
-        <link rel="stylesheet" href="${assetPaths.style}" />
-        <script type="module" src="${assetPaths.script}"></script>
+        <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/assets/page.css" />
+        <script type="module" src="/assets/page.js"></script>
       </head>
       <body data-conversation="${conversation ?? ''}">
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
-          <a class="brand" href="/"><img src="${assetPaths.icon}" alt="" width="22" height="22" />Foldgate</a>
+          <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />Foldgate</a>
           <p id="status" class="status ${status.well ? 'well' : 'bad'}" data-live role="status">
             ${status.well ? statusWords(status) : html`<a href="#troubles">${statusWords(status)}</a>`}
           </p>
@@ -57,23 +57,16 @@ export function layout({ title, conversation, main, ...setting }: LayoutOptions)
     </html>`
 }
 
-/** @internal exported for tests. Where the pages find their files. */
-export const assetPaths = {
-  style: '/assets/page.css',
-  script: '/assets/page.js',
-  icon: '/assets/icon.svg',
-} as const
-
 /**
  * What the pages load, by path, each with its `content-type`. Read at first use from beside this file, in `src` as in
  * `dist`. Throws if one is missing.
  */
 export function pageAssets(): ReadonlyMap<string, { readonly body: string; readonly type: string }> {
   held ??= new Map(
-    types.map(([name, type]) => {
-      const path = assetPaths[name]
-      return [path, { body: readFileSync(new URL(`.${path}`, import.meta.url), 'utf8'), type }]
-    }),
+    Object.entries(types).map(([path, type]) => [
+      path,
+      { body: readFileSync(new URL(`.${path}`, import.meta.url), 'utf8'), type },
+    ]),
   )
   return held
 }
@@ -119,8 +112,8 @@ function footer({ now, version, store }: PageSetting): HtmlEscapedString {
 
 let held: ReturnType<typeof pageAssets> | null = null
 
-const types = [
-  ['style', 'text/css; charset=utf-8'],
-  ['script', 'text/javascript; charset=utf-8'],
-  ['icon', 'image/svg+xml; charset=utf-8'],
-] as const
+const types = {
+  '/assets/page.css': 'text/css; charset=utf-8',
+  '/assets/page.js': 'text/javascript; charset=utf-8',
+  '/assets/icon.svg': 'image/svg+xml; charset=utf-8',
+}

@@ -1,4 +1,4 @@
-import { type Savings, savingsBy, savingsSchema } from '../../telemetry/conversations/savings.ts'
+import { dayBefore, type Savings, savingsBy, savingsSchema } from '../../telemetry/conversations/savings.ts'
 import { clientName } from './conversation-table.ts'
 import { layout, type PageSetting } from './page-frame.ts'
 import {
@@ -39,9 +39,9 @@ export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
       <h1 id="savings-title">What was left out in ${plural(days, 'day')}</h1>
       ${barChart(savings, days, setting.now)}
       <p class="soft">
-        Tokens that came and were not sent on, by Foldgate’s own count, in UTC days. A request that goes on as
-        it came saves nothing. Most of what is left out would have come from the provider’s cache, at a tenth
-        of the price or so, and a compaction makes the cache begin anew:
+        Tokens that came and were not sent on, in the provider’s tokens where it says how many it got, in UTC
+        days. A request that goes on as it came saves nothing. Most of what is left out would have come from
+        the provider’s cache, at a tenth of the price or so, and a compaction makes the cache begin anew:
         ${hasPrices ? 'money counts' : 'money, at list prices, counts'} both; tokens do not.
       </p>
       <p class="facts">
@@ -52,34 +52,13 @@ export function savingsPage(options: SavingsPageOptions): HtmlEscapedString {
         rows.length === 0
           ? html`<p class="soft">No request is on record of these days.</p>`
           : table(rows, [
-              [titles[by], 'text', ([name]) => foreignOr(name, 'without a name'), { role: 'name' }],
-              ['Requests', 'right', ([, sum]) => figure(sum.requests), { caption: 'requests' }],
-              ['Changed', 'right', ([, sum]) => figure(sum.changed), { caption: 'changed' }],
-              [
-                'Tokens left out',
-                'right',
-                ([, sum]) => figure(sum.saved_tokens),
-                { caption: 'tokens left out' },
-              ],
-              [
-                'Prompt tokens',
-                'right',
-                ([, sum]) => figure(sum.prompt_tokens),
-                { caption: 'prompt tokens' },
-              ],
-              [
-                'From its cache',
-                'right',
-                ([, sum]) => figure(sum.cached_tokens),
-                { caption: 'from the cache' },
-              ],
-              [
-                'Money',
-                'right',
-                ([, sum]) =>
-                  sum.saved_money === null ? '' : `${hasPrices ? '' : '$'}${money(sum.saved_money)}`,
-                { caption: 'money' },
-              ],
+              [titles[by], 'text', ([name]) => foreignOr(name, 'without a name'), 'name'],
+              ['Requests', 'right', ([, sum]) => figure(sum.requests)],
+              ['Changed', 'right', ([, sum]) => figure(sum.changed)],
+              ['Tokens left out', 'right', ([, sum]) => figure(sum.saved_tokens)],
+              ['Prompt tokens', 'right', ([, sum]) => figure(sum.prompt_tokens)],
+              ['From its cache', 'right', ([, sum]) => figure(sum.cached_tokens)],
+              ['Money', 'right', ([, sum]) => moneyWords(sum, hasPrices)],
             ])
       }
     </section>`,
@@ -101,6 +80,10 @@ function nameOf(part: Savings, by: SavingsKind): string | null {
   return by === 'client' ? clientName(part.client) : part[by]
 }
 
+function moneyWords({ saved_money: saved }: Savings, hasPrices: boolean): string {
+  return saved === null ? '' : `${hasPrices ? '' : '$'}${money(saved)}`
+}
+
 /** A spreadsheet takes what begins like a formula for one, and clients name themselves. */
 function csvCell(value: string | number | null): string {
   if (typeof value === 'number') return String(value)
@@ -114,13 +97,12 @@ const ROWS_SHOWN = 500
 
 const CHART_HEIGHT = 120
 const CHART_WIDTH = 1_000
-const DAY_MS = 86_400_000
 
 /** A bar for each day, the latest to the right. Days on which more was sent than came have none. */
 function barChart(savings: readonly Savings[], days: number, now: Date): HtmlEscapedString {
   const sums = savingsBy(savings, ({ day }) => day)
   const bars = Array.from({ length: days }, (_, place) => {
-    const day = new Date(now.getTime() - (days - 1 - place) * DAY_MS).toISOString().slice(0, 10)
+    const day = dayBefore(now, days - 1 - place)
     return { day, tokens: Math.max(0, sums.get(day)?.saved_tokens ?? 0) }
   })
   const most = Math.max(1, ...bars.map(({ tokens }) => tokens))

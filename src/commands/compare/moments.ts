@@ -1,6 +1,4 @@
 import type { Explain, ExplainOptions, Explanation } from '../../admin/explain/explanation.ts'
-import { readAsked, readingOnce } from '../../admin/explain/read-asked.ts'
-import type { BodyLimits } from '../../json/body-spans.ts'
 import { spliceMessages } from '../../json/splice.ts'
 import { type Dice, openDice } from '../demo/dice.ts'
 import type { Dialect } from '../../formats/contract.ts'
@@ -40,7 +38,7 @@ export type FindOptions = {
   readonly profiles: ReadonlyMap<string, Profile>
   readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
   readonly outputTokens: number
-  readonly limits: BodyLimits
+  readonly read: (body: Buffer) => Promise<Chat>
   readonly pairs: number
   readonly seed: number
 }
@@ -51,12 +49,12 @@ export type FindOptions = {
  * and why.
  */
 export async function findMoments(recorded: readonly Recorded[], options: FindOptions) {
-  const { limits, seed, pairs } = options
+  const { read, seed, pairs } = options
   const unread: string[] = []
   const conversations = new Map<string, Chat[]>()
   for (const { where, body } of recorded) {
     try {
-      const chat = await readAsked(body, readingOnce(limits))
+      const chat = await read(body)
       const key = `${chat.dialect.name} ${chat.keys[chat.structure.requestPoints[0] ?? 0]}`
       conversations.set(key, [...(conversations.get(key) ?? []), chat])
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Digest } from '../../json/source.ts'
+import { digest } from '../../pipeline/read/read-chat.ts'
 import type { Chat } from '../../pipeline/request.ts'
 import type { AskModel } from './asker.ts'
 import type { RecordedMoment } from './moments.ts'
@@ -17,7 +17,7 @@ export type RequestKind = (typeof kinds)[number]
 export type Wanted = RecordedMoment & { readonly requests: Readonly<Record<RequestKind, string>> }
 
 /** `settled`: what decides on the answer beside the request. */
-export function wantedOf(moment: RecordedMoment, settled: readonly unknown[], digest: Digest): Wanted {
+export function wantedOf(moment: RecordedMoment, settled: readonly unknown[]): Wanted {
   const { full, compacted } = moment
   const asked = digest(JSON.stringify([...settled, full.toString('latin1')]))
   // Replies in full serve any window that they are compared with.
@@ -29,7 +29,6 @@ export type CompareOptions = {
   readonly ask: AskModel
   readonly state: State
   readonly read: (body: Buffer) => Promise<Chat>
-  readonly digest: Digest
   /** Whether no further request is wanted. */
   readonly isStopping: () => boolean
   readonly onMoment: (done: number) => void
@@ -37,7 +36,7 @@ export type CompareOptions = {
 
 /** Asks for what the state does not have yet. Resolves with why it ended early; null where nothing is left to ask. */
 export async function askAll(wanted: readonly Wanted[], options: CompareOptions): Promise<string | null> {
-  const { state, digest } = options
+  const { state } = options
   let refusedInARow = 0
   for (const [done, moment] of wanted.entries()) {
     for (const kind of kinds) {
@@ -58,7 +57,7 @@ export async function askAll(wanted: readonly Wanted[], options: CompareOptions)
       refusedInARow = 0
       // Made with the moment's own content: who does not have that cannot try names until one fits.
       const salt = moment.full.toString('latin1')
-      const step = nextStepOf(asked.reply, digest)
+      const step = nextStepOf(asked.reply)
       const told = (aspect: Aspect): string => digest(JSON.stringify([salt, aspect, step[aspect]]))
       await state.add(request, {
         step: [told('tools'), told('paths'), told('commands')],
@@ -130,7 +129,7 @@ type Aspect = 'tools' | 'paths' | 'commands'
  * @internal exported for tests. The step that the calls of a reply make: their tools, what paths they name, and what kinds of
  * commands they are, each as a sorted list; all are empty where it only says something.
  */
-export function nextStepOf({ calls }: Pick<Reply, 'calls'>, digest: Digest) {
+export function nextStepOf({ calls }: Pick<Reply, 'calls'>) {
   const whole = calls.map(({ name, argumentsText }) => ({ name, argumentsText: completed(argumentsText) }))
   return {
     tools: whole.map(({ name }) => name).toSorted(),
@@ -170,12 +169,12 @@ export function harmIn<Compared extends string>(
   pairs: readonly Pair<Compared>[],
   seed: number,
 ): Harm {
-  const again = pairs.filter((pair) => pair.again[aspect]).length
-  const compacted = pairs.filter((pair) => pair.compacted[aspect]).length
+  const count = (of: readonly Pair<Compared>[], which: 'again' | 'compacted'): number =>
+    of.filter((pair) => pair[which][aspect]).length
+  const [again, compacted] = [count(pairs, 'again'), count(pairs, 'compacted')]
   const conversations = [...Map.groupBy(pairs, ({ conversation }) => conversation).values()].map((own) => ({
     pairs: own.length,
-    more:
-      own.filter((pair) => pair.compacted[aspect]).length - own.filter((pair) => pair.again[aspect]).length,
+    more: count(own, 'compacted') - count(own, 'again'),
   }))
   if (pairs.length < PAIRS_MIN || conversations.length < CONVERSATIONS_MIN)
     return { again, compacted, harm: null }

@@ -1,14 +1,10 @@
+import type { Dialect } from '../../formats/contract.ts'
+
 /** How a dialect writes what the demo's client and its server say to each other. */
 export type Wire = {
-  /** Behind the base URL. */
-  readonly path: string
   /** What says whose request it is. */
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>
   readonly request: (request: ChatRequest) => object
-  /** Undefined where a body holds no answer. */
-  readonly answer: (body: unknown) => WireAnswer | undefined
-  /** What the demo's server received. Throws where it is none of the demo's requests. */
-  readonly received: (body: unknown) => ReceivedRequest
   readonly reply: (
     message: AssistantMessage,
     usage: Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>,
@@ -16,37 +12,8 @@ export type Wire = {
   readonly refusal: (refused: Refused) => object
 }
 
-export type WireAnswer = Omit<ChatAnswer, 'header'>
-
-/** What a model said and called, as an answer. */
-export function wireAnswer(
-  said: readonly string[],
-  calls: readonly (ChatCall['function'] & { readonly id: string })[],
-  usage: ChatAnswer['usage'],
-): WireAnswer {
-  return {
-    message: {
-      role: 'assistant',
-      content: said.length === 0 ? null : said.join('\n'),
-      ...(calls.length > 0 && {
-        tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
-      }),
-    },
-    usage,
-  }
-}
-
-export type ReceivedRequest = {
-  /** In their order: the system prompt, messages, or items. */
-  readonly parts: readonly {
-    readonly json: string
-    readonly text: string
-    readonly calls: readonly ChatCall['function'][]
-  }[]
-  readonly tools: readonly unknown[]
-  readonly outputTokens: number
-  readonly step: string
-}
+/** The same with the dialect itself, which reads what was written. */
+export type SpokenDialect = Wire & { readonly dialect: Dialect }
 
 /** What an overlong request would have taken. */
 export type Refused = {

@@ -38,8 +38,10 @@ export function openDrawing(screen: Output) {
     },
     /** A request, which is added to the sums. */
     request(tally: Tally, turn: number, answer: ChatAnswer | ChatError) {
+      tally.requests += 1
       if (answer instanceof ChatError) {
-        addFailure(tally)
+        tally.failed += 1
+        tally.failedInARow += 1
         const where = `${String(turn).padStart(4)}${String(tally.requests).padStart(5)}`
         line(paint(RED, `${where}  failed: ${answer.message}`))
         return
@@ -125,16 +127,8 @@ export function readFoldgateHeaders(header: (name: string) => string | null) {
 
 // --- internal ---
 
-/** Adds a request that failed to the sums. */
-function addFailure(tally: Tally): void {
-  tally.requests += 1
-  tally.failed += 1
-  tally.failedInARow += 1
-}
-
 /** Adds an answered request to the sums; what it says about tokens. */
 function addAnswer(tally: Tally, answer: ChatAnswer) {
-  tally.requests += 1
   tally.failedInARow = 0
   const headers = readFoldgateHeaders(answer.header)
   tally.windowTokens = headers.windowTokens ?? tally.windowTokens

@@ -1,10 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import type { AssistantMessage, Wire } from './client-wire.ts'
+import { z } from 'zod'
+import type { Dialect } from '../../formats/contract.ts'
+import { type JsonObject, objectsOf } from '../../json/json-value.ts'
+import { closeAtOnce, reachable } from '../../server/listeners.ts'
+import type { AssistantMessage, SpokenDialect } from './client-wire.ts'
 
 export type DemoUpstreamOptions = {
-  readonly wire: Wire
+  readonly spoken: SpokenDialect
   /** Tokens of prompt and reply together. */
   readonly windowTokens: number
   readonly count: (text: string) => number
@@ -17,7 +20,7 @@ export type DemoUpstreamOptions = {
  * tells how many tokens OpenAI's prompt cache would have served.
  */
 export async function startDemoUpstream(options: DemoUpstreamOptions) {
-  const { wire, windowTokens, count, reply } = options
+  const { spoken, windowTokens, count, reply } = options
   /** The latest prompt of each client, as the JSON of its parts. */
   const prompts = new Map<string, readonly string[]>()
   const server = createServer((request, response) => {
@@ -28,17 +31,17 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
   function answer(body: string, client: string, response: ServerResponse): void {
     const send = (status: number, content: object): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
-    const { parts, tools, outputTokens, step } = wire.received(JSON.parse(body))
+    const { parts, tools, outputTokens, step } = receivedIn(spoken.dialect, JSON.parse(body))
     const toolsTokens = Math.ceil(count(JSON.stringify(tools)) * TOOLS_RATIO)
     const partTokens = parts.map(({ text, calls }) =>
       calls.reduce(
-        (sum, call) => sum + CALL_TOKENS + count(call.name) + count(call.arguments),
+        (sum, call) => sum + CALL_TOKENS + count(call.name) + count(call.argumentsText),
         MESSAGE_TOKENS + count(text),
       ),
     )
     const historyTokens = partTokens.reduce((sum, tokens) => sum + tokens, REPLY_TOKENS)
     if (historyTokens + toolsTokens + outputTokens > windowTokens) {
-      send(400, wire.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
+      send(400, spoken.refusal({ windowTokens, historyTokens, toolsTokens, outputTokens }))
       return
     }
     const prompt = parts.map(({ json }) => json)
@@ -55,23 +58,56 @@ export async function startDemoUpstream(options: DemoUpstreamOptions) {
       cachedTokens: cachedTokens(sharedTokens),
       outputTokens: count(JSON.stringify(message)),
     }
-    send(200, wire.reply(message, usage))
+    send(200, spoken.reply(message, usage))
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // oxlint-disable-next-line
-  const { port } = server.address() as AddressInfo
+  const { port } = reachable(server, { host: '127.0.0.1', port: 0 })
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closeAtOnce(server),
   }
 }
 
 // --- internal ---
+
+/** What a request of the demo's client has, after Foldgate as well; each API has names of its own for it. */
+const requestBody = z
+  .object({
+    system: z.string(),
+    messages: z.array(z.unknown()),
+    input: z.array(z.unknown()),
+    tools: z.array(z.unknown()),
+    max_tokens: z.int(),
+    max_output_tokens: z.int(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .partial()
+
+/** What the client sent, in parts in their order: the system prompt, messages, or items. */
+function receivedIn(dialect: Dialect, body: unknown) {
+  const { system, messages, input, tools = [], metadata = {}, ...limits } = requestBody.parse(body)
+  const sent = [
+    ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+    ...objectsOf(messages ?? input),
+  ]
+  const parts = sent.map((entry) => {
+    const said = entriesIn(dialect, entry).map(dialect.entries.parse)
+    return {
+      json: JSON.stringify(entry),
+      text: said.map(({ text }) => text).join('\n'),
+      calls: said.flatMap(({ calls }) => calls),
+    }
+  })
+  const outputTokens = limits.max_tokens ?? limits.max_output_tokens ?? 0
+  return { parts, tools, outputTokens, step: metadata['step'] ?? metadata['user_id'] ?? '' }
+}
+
+/** What the dialect reads by itself: the blocks of a message where an entry is one of those. */
+function entriesIn({ entryName }: Dialect, sent: JsonObject): readonly JsonObject[] {
+  const { content } = sent
+  return entryName === 'block' && Array.isArray(content) ? objectsOf(content) : [sent]
+}
 
 /** What is added around each message, around each call, and to open the reply, in tokens; tools by a share of their JSON. */
 const MESSAGE_TOKENS = 4

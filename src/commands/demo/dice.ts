@@ -1,15 +1,10 @@
 /** Choices that are the same in every run with the same seed. */
-export type Dice = {
-  /** A whole number from 0 up to, not including, `limit`. */
-  below(limit: number): number
-  pick<Choice>(choices: readonly [Choice, ...Choice[]]): Choice
-  /** Lower-case hexadecimal digits. */
-  hex(digits: number): string
-}
+export type Dice = ReturnType<typeof openDice>
 
 /** Dice for a seed: xorshift over 32 bits, which needs no quality here beyond variety. */
-export function openDice(seed: number): Dice {
+export function openDice(seed: number) {
   let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0 || 1
+  /** A whole number from 0 up to, not including, `limit`. */
   const below = (limit: number): number => {
     state ^= state << 13
     state ^= state >>> 17
@@ -20,8 +15,10 @@ export function openDice(seed: number): Dice {
   for (let warm = 0; warm < 8; warm += 1) below(2)
   return {
     below,
-    pick: (choices) => choices[below(choices.length)] ?? choices[0],
-    hex: (digits) => Array.from({ length: digits }, () => below(16).toString(16)).join(''),
+    pick: <Choice>(choices: readonly [Choice, ...Choice[]]): Choice =>
+      choices[below(choices.length)] ?? choices[0],
+    /** Lower-case hexadecimal digits. */
+    hex: (digits: number): string => Array.from({ length: digits }, () => below(16).toString(16)).join(''),
   }
 }
 

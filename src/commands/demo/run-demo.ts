@@ -3,8 +3,7 @@ import { type Fact, facts, scriptedConversation, type ScriptedConversation } fro
 import { type DemoUpstreamOptions, startDemoUpstream } from './demo-upstream.ts'
 import { costText, type Drawing, openDrawing, openTally, type Output, type Tally } from './demo-drawing.ts'
 import { grouped } from '../../telemetry/log/lines.ts'
-import { type DialectName, wires } from './wires.ts'
-import type { ChatMessage } from './client-wire.ts'
+import type { ChatMessage, SpokenDialect } from './client-wire.ts'
 import { runTool } from './tools.ts'
 
 export type DemoOptions = Output & {
@@ -17,8 +16,8 @@ export type DemoOptions = Output & {
   readonly count: (text: string) => number
   /** The user's own server. Without it the demo brings one along and needs no network. */
   readonly upstream?: OwnServer
-  /** In which the conversation is held. Default: chat completions. */
-  readonly dialect?: DialectName
+  /** The dialect in which the conversation is held. */
+  readonly spoken: SpokenDialect
   /** How clients are made; tests replace it. */
   readonly clients?: (target: ChatTarget) => ChatClient
 }
@@ -28,9 +27,8 @@ export type DemoOptions = Output & {
  * then the same one without it. `failed` counts the requests through Foldgate that were not answered.
  */
 export async function runDemo(options: DemoOptions): Promise<{ failed: number }> {
-  const { startFoldgate, count, upstream: own, dialect = 'chat-completions' } = options
-  const wire = wires[dialect]
-  const { clients = (target: ChatTarget) => openChatClient(target, wire) } = options
+  const { startFoldgate, count, upstream: own, spoken } = options
+  const { clients = (target: ChatTarget) => openChatClient(target, spoken) } = options
   const drawing = openDrawing(options)
   if (own !== undefined) {
     const foldgate = await startFoldgate({ url: own.url, windowTokens: null })
@@ -38,7 +36,7 @@ export async function runDemo(options: DemoOptions): Promise<{ failed: number }>
   }
   const conversation = scriptedConversation()
   const reply = replyFromScript(conversation)
-  const upstream = await startDemoUpstream({ wire, windowTokens: WINDOW_TOKENS, count, reply })
+  const upstream = await startDemoUpstream({ spoken, windowTokens: WINDOW_TOKENS, count, reply })
   try {
     const foldgate = await startFoldgate({ url: upstream.url, windowTokens: WINDOW_TOKENS })
     try {

@@ -27,12 +27,12 @@ export function runTool(name: string, argument: string, size = 1): string {
 /** @internal exported for tests. About `lines` lines of source code that belong to no program. */
 export function sampleSource(dice: Dice, lines: number): string {
   const out: string[] = [
-    `import { ${verb(dice)}${noun(dice)} } from './${dice.pick(nouns).toLowerCase()}.ts'`,
+    `import { ${dice.pick(verbs)}${dice.pick(nouns)} } from './${dice.pick(nouns).toLowerCase()}.ts'`,
     '',
   ]
   while (out.length < lines) {
     const subject = dice.pick(nouns).toLowerCase()
-    const name = `${verb(dice)}${noun(dice)}`
+    const name = `${dice.pick(verbs)}${dice.pick(nouns)}`
     out.push(`/** ${capital(dice.pick(remarks))}. */`)
     out.push(`export function ${name}(${subject}: ${capital(subject)}, limit = ${dice.below(900) + 20}) {`)
     for (let line = dice.below(5) + 3; line > 0; line -= 1) out.push(`  ${statement(dice, subject)}`)
@@ -115,14 +115,6 @@ const remarks: Words = [
   'counts a late answer as a lost one',
 ]
 
-function verb(dice: Dice): string {
-  return dice.pick(verbs)
-}
-
-function noun(dice: Dice): string {
-  return dice.pick(nouns)
-}
-
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
@@ -131,12 +123,12 @@ function statement(dice: Dice, subject: string): string {
   const field = dice.pick(fields)
   switch (dice.below(4)) {
     case 0:
-      return `const ${field}${dice.below(9)} = ${dice.pick(verbs)}${noun(dice)}(${subject}, ${dice.below(9999)})`
+      return `const ${field}${dice.below(9)} = ${dice.pick(verbs)}${dice.pick(nouns)}(${subject}, ${dice.below(9999)})`
     case 1:
       return `if (${subject}.${field} > ${dice.below(500)}) ${dice.pick(verbs)}(${subject}, '${dice.hex(6)}')`
     case 2:
       return `for (const row of ${subject}.rows) total += row.${field} * ${dice.below(90) + 1}`
     default:
-      return `await ${dice.pick(verbs)}${noun(dice)}({ ${field}: ${subject}.${dice.pick(fields)} })`
+      return `await ${dice.pick(verbs)}${dice.pick(nouns)}({ ${field}: ${subject}.${dice.pick(fields)} })`
   }
 }

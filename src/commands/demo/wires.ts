@@ -1,17 +1,19 @@
-import type { Wire } from './client-wire.ts'
+import { dialects } from '../../formats/formats.ts'
+import type { SpokenDialect, Wire } from './client-wire.ts'
 import { chatWire } from './wires/chat-client.ts'
 import { messagesWire } from './wires/messages-client.ts'
 import { responsesWire } from './wires/responses-client.ts'
 
-/** The dialects that the demo speaks. */
-export const wires = {
+const wires: Readonly<Record<string, Wire>> = {
   'chat-completions': chatWire,
   responses: responsesWire,
   messages: messagesWire,
-} as const satisfies Record<string, Wire>
-
-export type DialectName = keyof typeof wires
-
-export function isDialectName(name: string): name is DialectName {
-  return Object.hasOwn(wires, name)
 }
+
+/** The dialects that the demo speaks, by their names. */
+export const spokenDialects: ReadonlyMap<string, SpokenDialect> = new Map(
+  dialects.flatMap((dialect) => {
+    const wire = wires[dialect.name]
+    return wire === undefined ? [] : [[dialect.name, { ...wire, dialect }]]
+  }),
+)

@@ -134,18 +134,23 @@ function whatBecame(figures: RunFigures, addresses: RunEnd['addresses']): string
   }
   const untouched = conversations - failedCount - Math.max(0, otherwise) - left
   const asItCame = `sent as ${untouched === 1 ? 'it' : 'they'} came`
-  const done: string[] = []
-  if (compacted + recovered > 0)
-    done.push(`${grouped(compacted)} compacted`, `${grouped(recovered)} recovered from an overflow`)
-  else if (untouched === conversations) return `${requests}, ${asItCame}`
-  else if (untouched > 0) done.push(`${grouped(untouched)} ${asItCame}`)
-  done.push(...failed.map(({ count, ofSome }) => `${grouped(count)} ${ofSome}`))
-  if (otherwise > 0) done.push(`${grouped(otherwise)} refused`)
-  if (left > 0) done.push(`${grouped(left)} given up by the program before the answer`)
-  return `${requests}: ${joined(done)}`
+  if (untouched === conversations && compacted + recovered === 0) return `${requests}, ${asItCame}`
+  const folded = joined([
+    [compacted, 'compacted'],
+    [recovered, 'recovered from an overflow'],
+  ])
+  const others = joined([
+    [folded === '' ? untouched : 0, asItCame],
+    ...failed.map(({ count, ofSome }) => [count, ofSome] as const),
+    [otherwise, 'refused'],
+    [left, 'given up by the program before the answer'],
+  ])
+  // What was compacted may have failed all the same.
+  return `${requests}: ${[folded, others].filter((part) => part !== '').join('; of all, ')}`
 }
 
-function joined(parts: readonly string[]): string {
+function joined(counts: readonly (readonly [count: number, what: string])[]): string {
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${grouped(count)} ${what}`] : []))
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }
 

@@ -1,20 +1,27 @@
+import { z } from 'zod'
 import type { Environment } from '../../config/api-keys.ts'
 
-/** Where the Foldgate of a run is, and what is known of the servers behind it. */
-export type Way = {
-  /** Scheme, host and port. */
-  readonly origin: string
+/** What a program has to know of the servers behind a Foldgate. */
+export const behindSchema = z.object({
   /**
    * The path there, without a version, under which the Messages API is reached; empty for the root. Empty too where none
    * is: there, requests of that API would reach OpenAI's server.
    */
-  readonly messagesPath: string
+  messagesPath: z.string(),
   /** Whether that leads to Anthropic's own servers. */
-  readonly isAnthropic: boolean
+  isAnthropic: z.boolean(),
   /** Whether one server was named for everything; else requests go where the vendors are, or the environment said. */
-  readonly isOneServer: boolean
+  isOneServer: z.boolean(),
   /** The path there under which ChatGPT's server for Codex is reached; null where it is not. */
-  readonly chatGptPath: string | null
+  chatGptPath: z.string().nullable(),
+})
+
+export type Behind = z.output<typeof behindSchema>
+
+/** Where the Foldgate of a run is, and what is known of the servers behind it. */
+export type Way = Behind & {
+  /** Scheme, host and port. */
+  readonly origin: string
   /** The model that the command line names; null if it names none. */
   readonly model: string | null
   /** The window that requests will meet, in tokens; null where it is not known beforehand. */

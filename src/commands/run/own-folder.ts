@@ -1,8 +1,9 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from '../../config/yaml-file.ts'
 import { randomText } from '../../server/own-sign.ts'
-import { isGone } from './running-foldgate.ts'
+import { isGone, isOfThisUser } from './running-foldgate.ts'
 
 /** The path of a folder of one run alone, in which files with a key may lie. It is not made. */
 export function ownFolder(pid: number): string {
@@ -16,9 +17,9 @@ export async function removeLeftFolders(): Promise<void> {
     if (pid === undefined || !isGone(Number(pid))) continue
     const path = join(tmpdir(), name)
     const found = await lstat(path).catch(() => null)
-    const isOwn = found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
     // What cannot be deleted is none of this run's.
-    if (isOwn) await rm(path, { recursive: true, force: true }).catch(() => {})
+    if (found?.isDirectory() === true && isOfThisUser(found))
+      await rm(path, { recursive: true, force: true }).catch(() => {})
   }
 }
 
@@ -29,7 +30,6 @@ export async function removeFolder(path: string): Promise<string | null> {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
     return null
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    return `${path}, which may hold your key, could not be deleted (${why}): delete it`
+    return `${path}, which may hold your key, could not be deleted (${errorCode(error)}): delete it`
   }
 }

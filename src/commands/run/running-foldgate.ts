@@ -1,9 +1,11 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { errorCode } from '../../config/yaml-file.ts'
 import { httpStatusOf } from '../../errors.ts'
 import { parseJsonText } from '../../json/json-value.ts'
+import { behindSchema } from './known-program.ts'
 import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
 import { makeFolder, stateFile, type UserPlace } from '../../storage/state-folder.ts'
 import { StoreError } from '../../storage/store-error.ts'
@@ -18,12 +20,7 @@ const runningSchema = z.object({
   /** Addresses of its upstreams, by their names; empty where an older one did not say them. */
   addresses: z.record(z.string(), z.string()).default({}),
   /** What is behind it. */
-  behind: z.object({
-    messagesPath: z.string(),
-    isAnthropic: z.boolean(),
-    isOneServer: z.boolean(),
-    chatGptPath: z.string().nullable(),
-  }),
+  behind: behindSchema,
   /** Whether it serves until it is ended: one of a `run` ends with its program. Older ones did not say it. */
   serves: z.boolean().default(true),
 })
@@ -44,7 +41,7 @@ export async function announce(
   if (folder === null) return async () => {}
   const path = join(folder, `${pid}.json`)
   try {
-    if (isLink(folder)) return async () => {}
+    if (await isLink(folder)) return async () => {}
     makeFolder(folder)
     // What lies there is of a process that had the same number: a link is not written through, and its mode may be another.
     await rm(path, { force: true })
@@ -65,7 +62,7 @@ export async function findRunning(
   port: number | null = null,
 ): Promise<RunningFoldgate | 'unproved' | null> {
   let isUnproved = false
-  const files = ownFiles(folderIn(place)).map((file) => ({ ...file, running: readRunning(file.path) }))
+  const files = await ownFiles(folderIn(place))
   const rank = ({ running }: (typeof files)[number]) => Number(running?.serves ?? false)
   files.sort((one, other) => rank(other) - rank(one) || other.startedMs - one.startedMs)
   for (const { path, pid, running } of files) {
@@ -91,13 +88,18 @@ export async function drains(origin: string): Promise<boolean> {
   return (await probe(`${origin}/readyz`, {}))?.status === httpStatusOf.draining
 }
 
+/** Whether a file or folder belongs to the user of this process; on Windows there is no saying. */
+export function isOfThisUser({ uid }: Pick<Stats, 'uid'>): boolean {
+  return uid === (process.getuid?.() ?? uid)
+}
+
 /** Whether no process has this number. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    return errorCode(error) === 'ESRCH'
   }
 }
 
@@ -126,41 +128,30 @@ function portOf(origin = ''): number {
 const HTTP_PORT = 80
 
 /** What lies there as `PID.json`, a file of this user's and no link; none if the folder itself is a link, or may not be read. */
-function ownFiles(folder: string | null) {
-  if (folder === null || isLink(folder)) return []
-  return namesIn(folder).flatMap((name) => {
+async function ownFiles(folder: string | null) {
+  if (folder === null || (await isLink(folder))) return []
+  const names = await readdir(folder).catch(() => [])
+  const files = names.map(async (name) => {
     const pid = /^(\d+)\.json$/.exec(name)?.[1]
     const path = join(folder, name)
-    const file = pid === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false })
-    const isOwn = file?.isFile() === true && file.uid === (process.getuid?.() ?? file.uid)
-    return isOwn ? [{ path, pid: Number(pid), startedMs: file.mtimeMs }] : []
+    const file = pid === undefined ? null : await lstat(path).catch(() => null)
+    if (file?.isFile() !== true || !isOfThisUser(file)) return []
+    return [{ path, pid: Number(pid), startedMs: file.mtimeMs, running: await readRunning(path) }]
   })
+  return (await Promise.all(files)).flat()
 }
 
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink()
-  } catch {
-    // What is not there is none, and what may not be looked at is not used.
-    return false
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
+/** What is not there is none, and what may not be looked at is not used. */
+const isLink = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  )
 
 /** Null if it is gone by now, may not be read, or says something else. */
-function readRunning(path: string): RunningFoldgate | null {
-  try {
-    return runningSchema.safeParse(parseJsonText(readFileSync(path, 'utf8'))).data ?? null
-  } catch {
-    return null
-  }
+async function readRunning(path: string): Promise<RunningFoldgate | null> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return runningSchema.safeParse(parseJsonText(text)).data ?? null
 }
 
 function folderIn(place: UserPlace): string | null {

@@ -4,14 +4,11 @@ import { problemOf, type Problem } from '../../config/problem.ts'
 import type { Environment } from '../../config/api-keys.ts'
 import { canonicalUrl, upstreamUrlFault } from '../../config/web-address.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
-import type { Way } from './known-program.ts'
+import type { Behind } from './known-program.ts'
 
 /** The upstreams under which the vendors' servers are reached beside the default one. */
 const anthropicName = 'anthropic'
 const chatGptName = 'chatgpt'
-
-/** What a program has to know of the servers behind a Foldgate. */
-export type Behind = Omit<Way, 'origin' | 'model' | 'windowTokens'>
 
 /** Where the requests of a run go. */
 export type Destinations = { readonly upstreams: Settings['upstreams']; readonly behind: Behind }
@@ -41,14 +38,15 @@ export function destinationsOf(
   }
   const openAi = addressIn(['OPENAI_BASE_URL', 'OPENAI_API_BASE'], env)
   const messages = addressIn(['ANTHROPIC_BASE_URL'], env)
-  for (const found of [openAi, messages]) if (found !== null && 'message' in found) return found
+  if (openAi !== null && 'message' in openAi) return openAi
+  if (messages !== null && 'message' in messages) return messages
   const upstreams = new Map(settings.upstreams)
-  if (openAi !== null && 'url' in openAi) upstreams.set('default', { ...standard, url: openAi.url })
+  if (openAi !== null) upstreams.set('default', { ...standard, ...openAi })
   // The base URL of this API ends before the version, which stands for the path of an upstream.
-  const messagesAt = messages !== null && 'url' in messages ? messages.url : 'https://api.anthropic.com'
+  const at = messages ?? { url: 'https://api.anthropic.com', set_by: 'ANTHROPIC_BASE_URL' }
   for (const added of [
-    vendor(anthropicName, `${messagesAt}/v1`),
-    vendor(chatGptName, 'https://chatgpt.com/backend-api/codex'),
+    vendor(anthropicName, { ...at, url: `${at.url}/v1` }),
+    vendor(chatGptName, { url: 'https://chatgpt.com/backend-api/codex', set_by: '--upstream' }),
   ])
     if (!upstreams.has(added.name)) upstreams.set(added.name, added)
   return { upstreams, behind: behind(upstreams, false) }
@@ -72,10 +70,10 @@ function isVendors({ url, key, headers }: ConfiguredUpstream): boolean {
   return url === canonicalUrl(defaultUpstreamUrl) && key === null && Object.keys(headers).length === 0
 }
 
-function vendor(name: string, url: string): ConfiguredUpstream {
+function vendor(name: string, at: Pick<ConfiguredUpstream, 'url' | 'set_by'>): ConfiguredUpstream {
   return {
     name,
-    url,
+    ...at,
     key: null,
     headers: {},
     concurrency: null,
@@ -85,12 +83,12 @@ function vendor(name: string, url: string): ConfiguredUpstream {
 }
 
 /** The address in the first of these variables that is set. */
-function addressIn(names: readonly string[], env: Environment): { readonly url: string } | Problem | null {
+function addressIn(names: readonly string[], env: Environment) {
   const name = names.find((each) => (env[each] ?? '').trim() !== '')
   if (name === undefined) return null
   const text = (env[name] ?? '').trim()
   const fault = upstreamUrlFault(text)
   if (fault !== null)
     return problemOf(name, `has to be ${fault}`, 'unset it, or name the server by --upstream')
-  return { url: canonicalUrl(text) }
+  return { url: canonicalUrl(text), set_by: name }
 }

@@ -3,24 +3,11 @@ import type { CutBounds, OddReport } from '../suspicions.ts'
 import type { AnsweredPrompt, SentCount, SentPrompt } from './counted-prompt.ts'
 
 /** What an answer reported of its prompt, and what we know of that prompt. All counts are the provider's tokens. */
-export type ReportedPrompt = {
-  readonly promptTokens: number
-  /** What the provider should have counted; an upper bound where we did not count the prompt. */
-  readonly expectedTokens: number
-  readonly sent: SentPrompt
-  /** What the same model reported of beginnings of this prompt, the longest first. */
-  readonly beginnings: readonly {
-    readonly promptTokens: number
-    /** What of it a template may drop later. */
-    readonly looseTokens: number
-    /** The text that was added since, at the least. */
-    readonly addedTokensMin: number
-  }[]
-}
+export type ReportedPrompt = Readonly<ReturnType<typeof reportedPrompt>>
 
 /**
  * Holds what an answer reported against what is known of its prompt and of the prompts that it began with. `answeredAt`: what
- * was taken of one of those.
+ * was taken of one of those. `expectedTokens`: what the provider should have counted; an upper bound where we did not count it.
  */
 export function reportedPrompt(
   promptTokens: number,
@@ -28,18 +15,21 @@ export function reportedPrompt(
   sent: SentPrompt,
   answeredAt: (beginning: string) => AnsweredPrompt | undefined,
   answeredBy: string | null,
-): ReportedPrompt {
+) {
   const { counted, textBytes } = sent
   const tokensPerByte =
     counted === null ? usualTokensPerByte : (counted.ownTokens * counted.ratio) / Math.max(1, textBytes)
+  /** What the same model reported of beginnings of this prompt, the longest first. */
   const beginnings = sent.beginnings.flatMap(({ prompt, counted: counts }) => {
     const before = answeredAt(prompt)
     if (before === undefined || before.promptTokens === null) return []
     if (before.answeredBy !== answeredBy || !isWithin(before, sent)) return []
+    /** The text that was added since, at the least. */
     const addedTokensMin =
       counted === null || counts === null
         ? Math.max(0, textBytes - before.textBytes) * tokensPerByte
         : counts.addedTextTokens * counted.ratioMin
+    /** What of it a template may drop later. */
     const looseTokens = (counts?.looseTokens ?? 0) * (counted?.ratio ?? 1)
     return { promptTokens: before.promptTokens, looseTokens, addedTokensMin }
   })

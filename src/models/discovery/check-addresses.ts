@@ -1,5 +1,5 @@
 import type { Environment } from '../../config/api-keys.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { ConfiguredUpstream, Settings } from '../../config/settings.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'
 import { isRefusedConnection } from '../../upstream/failure.ts'
 import { openUpstreams, type Upstreams } from '../../upstream/upstreams.ts'
@@ -23,8 +23,8 @@ export async function tellUpstreamTroubles(
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIME_BOX_MS)])
   try {
     await Promise.all(
-      [...settings.upstreams.keys()].slice(0, UPSTREAMS_MAX).map(async (name) => {
-        const trouble = await upstreamTrouble(upstreams, name, bounded)
+      [...settings.upstreams.values()].slice(0, UPSTREAMS_MAX).map(async (upstream) => {
+        const trouble = await upstreamTrouble(upstreams, upstream, bounded)
         if (trouble !== null && !signal.aborted) tell(trouble)
       }),
     )
@@ -51,7 +51,7 @@ type AskedUpstreams = Pick<Upstreams, 'ask' | 'addressOf'>
  */
 async function upstreamTrouble(
   upstreams: AskedUpstreams,
-  name: string,
+  { name, set_by: setBy }: ConfiguredUpstream,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { display, path, loopback } = upstreams.addressOf(name)
@@ -59,14 +59,14 @@ async function upstreamTrouble(
   if (hasVersion && !loopback) return null
   const here = await listAt(upstreams, name, `${path}/models`, signal)
   if (here === 'nobody')
-    return `nothing listens at ${display}, the upstream "${name}": start the server, or name another address (${settingOf(name, 'URL')})`
+    return `nothing listens at ${display}, the upstream "${name}": start the server, or name another address (${setBy})`
   if (hasVersion || here !== 'nothing') return null
   const below = await listAt(upstreams, name, `${path}/v1/models`, signal)
   if (below !== 'list' && below !== 'locked') return null
   const told = below === 'list' ? 'is there' : 'wants a key'
   return (
     `the upstream "${name}" answers under /v1 only: ${display}/models is not there, and ${display}/v1/models ${told}: ` +
-    `write ${settingOf(name, `${display}/v1`)}`
+    `write ${display}/v1 (${setBy})`
   )
 }
 
@@ -103,8 +103,4 @@ async function listAt(upstreams: AskedUpstreams, upstream: string, path: string,
     // Aborted, too slow or broken off: the client's own requests will show what it is.
     return isRefusedConnection(error) ? 'nobody' : 'unknown'
   }
-}
-
-function settingOf(name: string, url: string): string {
-  return name === 'default' ? `--upstream ${url}` : `upstreams: {${name}: {url: ${url}}}`
 }

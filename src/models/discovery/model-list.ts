@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../../json/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/target.ts'
 import {
   firstFigure,
@@ -9,25 +9,13 @@ import {
   type Stated,
   withInputLimit,
 } from './figure.ts'
-import { fieldAt, objectsIn, type Place, windowAt } from './read-server-answers.ts'
+import { fieldAt, type Place, windowAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
-export type ModelList = {
-  /** By the name that a request uses. */
-  readonly windowOf: (model: string) => Stated
-  /** Whether it states any window, or which models are loaded: else there is no use in asking for it again. */
-  readonly isTelling: boolean
-  /** Whether its figures are what is loaded now, which changes sooner than a catalogue. */
-  readonly isLoaded: boolean
-  /** Whether it tells loaded models from others: then it may be out of date as soon as it is read. */
-  readonly isVolatile: boolean
-  /** SGLang states the model's window here, and elsewhere how much of it the memory has room for. */
-  readonly isSglang: boolean
-  readonly namesCount: number
-}
+export type ModelList = NonNullable<ReturnType<typeof readModelList>>
 
 /** Reads any kind of list of models; null where the answer is none. */
-export function readModelList(answer: unknown): ModelList | null {
+export function readModelList(answer: unknown) {
   const rows = rowsOf(answer)
   if (rows === null) return null
   const names = new Map<string, Stated>()
@@ -54,13 +42,18 @@ export function readModelList(answer: unknown): ModelList | null {
   const servesOne = rows.length === 1 && rows.some((row) => isOwnedBy(row, 'llamacpp', 'sglang'))
   const only = servesOne ? (all[0] ?? null) : null
   return {
-    windowOf: (model) => {
+    /** By the name that a request uses. */
+    windowOf: (model: string): Stated => {
       const plain = withoutVariant(model)
       return find(model) ?? find(plain) ?? find(withoutDate(plain)) ?? only
     },
+    /** Whether it states any window, or which models are loaded: else there is no use in asking for it again. */
     isTelling: all.some((window) => window !== null),
+    /** Whether its figures are what is loaded now, which changes sooner than a catalogue. */
     isLoaded: all.some((window) => isFigure(window) && window.basis === 'loaded'),
+    /** Whether it tells loaded models from others: then it may be out of date as soon as it is read. */
     isVolatile: rows.some((row) => isLmStudioRow(row) || isRouterRow(row)),
+    /** SGLang states the model's window here, and elsewhere how much of it the memory has room for. */
     isSglang: rows.some((row) => isOwnedBy(row, 'sglang')),
     namesCount: names.size + otherNames.size,
   }
@@ -72,10 +65,10 @@ export function readModelList(answer: unknown): ModelList | null {
 const ROWS_MAX = 20_000
 
 function rowsOf(answer: unknown): readonly JsonObject[] | null {
-  if (Array.isArray(answer)) return objectsIn(answer)
+  if (Array.isArray(answer)) return objectsOf(answer)
   if (!isJsonObject(answer)) return null
   const rows = [answer['data'], answer['models'], answer['result']].find(Array.isArray)
-  return rows === undefined ? null : objectsIn(rows)
+  return rows === undefined ? null : objectsOf(rows)
 }
 
 function add(names: Map<string, Stated>, name: string, window: Stated): void {
@@ -98,7 +91,7 @@ function* otherNamesOf(row: JsonObject, window: Stated): Generator<readonly [str
   const aliases: readonly unknown[] = Array.isArray(row['aliases']) ? row['aliases'] : []
   for (const alias of [...aliases, fieldAt(row, 'litellm_params.model')])
     if (typeof alias === 'string') yield [alias, window]
-  for (const instance of objectsIn(row['loaded_instances']))
+  for (const instance of objectsOf(row['loaded_instances']))
     if (typeof instance['id'] === 'string') yield [instance['id'], windowOfInstance(instance)]
   for (const provider of liveProviders(row))
     if (typeof provider['provider'] === 'string' && typeof row['id'] === 'string')
@@ -128,7 +121,7 @@ function windowOfRow(row: JsonObject): Stated {
   if (isLmStudioRow(row)) return windowInLmStudio(row)
   if (isRouterRow(row) && fieldAt(row, 'status.value') !== 'loaded') return 'unloaded'
   const at = (place: Place): Stated => windowAt(row, 'catalogue', place)
-  const property = objectsIn(row['properties']).find((each) => each['property_id'] === 'context_window')
+  const property = objectsOf(row['properties']).find((each) => each['property_id'] === 'context_window')
   const total = firstFigure(
     // OpenRouter: the figure of the provider that serves, before the model's own.
     at({ total: 'top_provider.context_length' }),
@@ -165,7 +158,7 @@ function windowOfRow(row: JsonObject): Stated {
 
 /** Those providers of the Hugging Face router that serve the model now. */
 function liveProviders(row: JsonObject): readonly JsonObject[] {
-  return objectsIn(row['providers']).filter(({ status }) => status === undefined || status === 'live')
+  return objectsOf(row['providers']).filter(({ status }) => status === undefined || status === 'live')
 }
 
 /** Of one of LM Studio's own lists. */
@@ -179,7 +172,7 @@ function isLmStudioRow(row: JsonObject): boolean {
 
 function windowInLmStudio(row: JsonObject): Stated {
   if (Array.isArray(row['loaded_instances'])) {
-    const instances = objectsIn(row['loaded_instances']).map(windowOfInstance)
+    const instances = objectsOf(row['loaded_instances']).map(windowOfInstance)
     return instances.length === 0 ? 'unloaded' : leastFigure(...instances)
   }
   if (row['state'] !== 'loaded') return 'unloaded'

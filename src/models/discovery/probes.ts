@@ -26,7 +26,7 @@ export type Probe = {
  */
 export function probesFor(origin: string, base: string): readonly Probe[] {
   const { hostname } = new URL(origin)
-  const host = hosts.find(({ pattern }) => pattern.test(hostname))?.asks
+  const host = hosts.find(([pattern]) => pattern.test(hostname))?.[1]
   const gemini = /^(.*)\/v1beta\/openai$/.exec(base)?.[1]
   const cloudflare = /^(.*\/client\/v4\/accounts\/[^/]+\/ai)\/v1$/.exec(base)?.[1]
   // Gateways stand at other hosts but keep these paths, and have their own idea of keys.
@@ -144,51 +144,46 @@ function under(...names: readonly string[]): RegExp {
  * under a provider's name (`*.cloudapp.azure.com`, `*.compute.amazonaws.com`) may run any server, so such names must not be
  * among them.
  */
-const hosts: readonly { readonly pattern: RegExp; readonly asks: Asks }[] = [
-  {
-    pattern: under(
+const hosts: readonly (readonly [RegExp, Asks])[] = [
+  [
+    under(
       ...`openrouter.ai groq.com mistral.ai together.xyz together.ai fireworks.ai moonshot.ai moonshot.cn
       router.huggingface.co githubcopilot.com ai-gateway.vercel.sh deepinfra.com sambanova.ai novita.ai chutes.ai
       baseten.co requesty.ai venice.ai llmgateway.io endpoints.ai.cloud.ovh.net`.split(/\s+/),
     ),
-    asks: asksList,
-  },
-  {
-    pattern: under('api.anthropic.com'),
-    asks: (base) => [
+    asksList,
+  ],
+  [
+    under('api.anthropic.com'),
+    (base) => [
       {
         ...listProbe('anthropic', `${base}/models?limit=1000`),
         keyPlace: 'x-api-key',
         headers: ['anthropic-version', '2023-06-01'],
       },
     ],
-  },
-  {
-    pattern: under('api.cerebras.ai'),
-    asks: (_base, root) => [listProbe('cerebras', `${root}/public/v1/models`)],
-  },
-  { pattern: under('generativelanguage.googleapis.com'), asks: asksGemini },
-  { pattern: under('models.github.ai'), asks: () => [listProbe('github', '/catalog/models')] },
-  {
-    pattern: under('ollama.com'),
-    asks: (_base, root) => [
-      { ...serverProbe('ollama-cloud', 'ollama-cloud', `${root}/api/show`), isGuess: false },
-    ],
-  },
-  { pattern: under('x.ai'), asks: (base) => [listProbe('xai', `${base}/language-models`)] },
+  ],
+  [under('api.cerebras.ai'), (_base, root) => [listProbe('cerebras', `${root}/public/v1/models`)]],
+  [under('generativelanguage.googleapis.com'), asksGemini],
+  [under('models.github.ai'), () => [listProbe('github', '/catalog/models')]],
+  [
+    under('ollama.com'),
+    (_base, root) => [{ ...serverProbe('ollama-cloud', 'ollama-cloud', `${root}/api/show`), isGuess: false }],
+  ],
+  [under('x.ai'), (base) => [listProbe('xai', `${base}/language-models`)]],
   // Their lists of models hold names only: asking would be in vain. Cloudflare says it below an account's path alone.
-  {
-    pattern: under(
+  [
+    under(
       ...`api.cloudflare.com openai.com chatgpt.com deepseek.com z.ai bigmodel.cn minimax.io minimaxi.com minimax.chat
       perplexity.ai databricks.com azuredatabricks.net`.split(/\s+/),
     ),
-    asks: asksNothing,
-  },
-  {
-    pattern: /\.(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ai)\.azure\.(?:com|us|cn)$/,
-    asks: asksNothing,
-  },
-  { pattern: /^bedrock[\w-]*\.[\w-]+\.(?:amazonaws\.com|api\.aws)$/, asks: asksNothing },
-  { pattern: /(?:^|\.)dashscope[\w-]*\.aliyuncs\.com$/, asks: asksNothing },
-  { pattern: /(?:^|[.-])aiplatform\.googleapis\.com$/, asks: asksNothing },
+    asksNothing,
+  ],
+  [
+    /\.(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ai)\.azure\.(?:com|us|cn)$/,
+    asksNothing,
+  ],
+  [/^bedrock[\w-]*\.[\w-]+\.(?:amazonaws\.com|api\.aws)$/, asksNothing],
+  [/(?:^|\.)dashscope[\w-]*\.aliyuncs\.com$/, asksNothing],
+  [/(?:^|[.-])aiplatform\.googleapis\.com$/, asksNothing],
 ]

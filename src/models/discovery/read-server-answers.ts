@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json/json-value.ts'
+import { isJsonObject, objectsOf } from '../../json/json-value.ts'
 import type { WindowKind } from '../../tokens/budget.ts'
 import {
   firstFigure,
@@ -38,7 +38,7 @@ export function windowAt(value: unknown, basis: Basis, { total, input, isLeast =
 export function readOllamaRunning(answer: unknown, model: string): Stated | 'not-ollama' {
   const models = fieldAt(answer, 'models')
   if (!Array.isArray(models)) return 'not-ollama'
-  const running = objectsIn(models).find(({ name, model: id }) =>
+  const running = objectsOf(models).find(({ name, model: id }) =>
     [name, id].some((known) => typeof known === 'string' && tagged(known) === tagged(model)),
   )
   return windowAt(running, 'loaded', { total: 'context_length' })
@@ -75,10 +75,6 @@ export function fieldAt(value: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), value)
-}
-
-export function objectsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 // --- internal ---

@@ -279,10 +279,6 @@ export function runProbes(
     settle()
   }
 
-  async function ask(probe: Probe): Promise<void> {
-    take(probe, await read(probe).catch(() => emptyReading('failed')))
-  }
-
   async function askOthers(): Promise<void> {
     for (let probe = others.shift(); probe !== undefined && !isOver; probe = others.shift()) {
       const isAwaited = probe.name === 'sglang' || isDeniedToSome(probe)
@@ -298,7 +294,9 @@ export function runProbes(
 
   const underway: Promise<void>[] = []
   function asked(probe: Probe): Promise<void> {
-    const asking = ask(probe)
+    const asking = read(probe)
+      .catch(() => emptyReading('failed'))
+      .then((reading) => take(probe, reading))
     underway.push(asking)
     return asking
   }

@@ -19,13 +19,7 @@ export function isListedAt(model: string, host: string): boolean {
 }
 
 /** The window of a family of models. */
-type Family = {
-  /** Matched against a name in small letters, with dashes for underscores, without what stands before a slash. */
-  readonly pattern: RegExp
-  readonly window: StatedWindow
-  /** A name that this row is for. */
-  readonly sample: string
-}
+type Family = ReturnType<typeof familiesOf>[number]
 
 /**
  * Windows by family of the models whose weights are open, and of their makers' own services. Whoever runs them started them
@@ -188,12 +182,14 @@ function familiesOf(
   byMaker: Readonly<
     Record<string, readonly { pattern: string; window: number | { input: number }; sample: string }[]>
   >,
-): readonly Family[] {
+) {
   return Object.values(byMaker)
     .flat()
     .map(({ pattern, window, sample }) => ({
+      /** Matched against a name in small letters, with dashes for underscores, without what stands before a slash. */
       pattern: new RegExp(pattern),
       window: windowOf(window),
+      /** A name that this row is for. */
       sample,
     }))
 }

@@ -19,10 +19,9 @@ export type ConversationList = ReturnType<typeof createConversationList>
 export function createConversationList() {
   const entries = new LRUCache<string, Entry>({ max: CONVERSATIONS_MAX, maxSize: ROWS_MAX })
 
-  function openEntry(conversation: string, row: BareRow): Entry {
-    const counts = { answering: 0, requests: 0, compactions: 0, beyondWindow: 0 }
-    const entry = { rows: [], latest: row, firstSeen: row.time, ...counts }
-    entries.set(conversation, entry, { size: 1 })
+  function entryOf(conversation: string, row: BareRow): Entry {
+    const entry = entries.get(conversation) ?? newEntry(row)
+    entries.set(conversation, entry, { size: Math.max(1, entry.rows.length) })
     return entry
   }
 
@@ -30,14 +29,14 @@ export function createConversationList() {
     /** A request is being answered. */
     begin: (row: BareRow): void => {
       if (row.conversation === null) return
-      const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
+      const entry = entryOf(row.conversation, row)
       entry.latest = row
       entry.answering += 1
     },
     /** A request has ended. `isOwn`: it was begun here. */
     add: (row: UsageRow, isOwn: boolean): void => {
       if (row.conversation === null) return
-      const entry = entries.get(row.conversation) ?? openEntry(row.conversation, row)
+      const entry = entryOf(row.conversation, row)
       const { rows } = entry
       if (rows.length >= ROWS_PER_CONVERSATION_MAX) rows.splice(0, ROWS_DROPPED)
       rows.push(row)
@@ -84,15 +83,12 @@ const ROWS_MAX = 20_000
 const ROWS_PER_CONVERSATION_MAX = 500
 const ROWS_DROPPED = 50
 
-type Entry = {
-  readonly rows: UsageRow[]
-  latest: BareRow
-  /** Requests that are being answered by this process. */
-  answering: number
-  firstSeen: string
-  requests: number
-  compactions: number
-  beyondWindow: number
+type Entry = ReturnType<typeof newEntry>
+
+/** `answering`: requests that are being answered by this process. */
+function newEntry(latest: BareRow) {
+  const rows: UsageRow[] = []
+  return { rows, latest, firstSeen: latest.time, answering: 0, requests: 0, compactions: 0, beyondWindow: 0 }
 }
 
 function cardOf(id: string, { latest, rows, ...entry }: Entry) {

@@ -111,16 +111,13 @@ function shownMessages(outline: HeldOutline, texts: readonly HeldText[]): readon
   }))
 }
 
-function shortenedText(
-  { received, sent, receivedText, sentText, calls }: HeldText,
-  charsMax: number,
-): HeldText {
+function shortenedText(held: HeldText, charsMax: number): HeldText {
   return {
-    received: shortened(received, charsMax),
-    sent: shortened(sent, charsMax),
-    receivedText: shortened(receivedText, charsMax),
-    sentText: shortened(sentText, charsMax),
-    calls: calls.slice(0, CALLS_MAX).map(({ name, argumentsText }) => ({
+    received: shortened(held.received, charsMax),
+    sent: shortened(held.sent, charsMax),
+    receivedText: shortened(held.receivedText, charsMax),
+    sentText: shortened(held.sentText, charsMax),
+    calls: held.calls.slice(0, CALLS_MAX).map(({ name, argumentsText }) => ({
       name: name.slice(0, NAME_CHARS_MAX),
       argumentsText: argumentsText.slice(0, charsMax),
     })),

@@ -1,19 +1,16 @@
 import type { JournalName } from '../../storage/store.ts'
 import { parseJsonText } from '../../json/json-value.ts'
-import type { Journal, Signals, StoredEvent } from '../journal/journal.ts'
-import { type UsageRow, usageRowSchema } from '../journal/rows.ts'
+import type { Journal, Signals } from '../journal/journal.ts'
+import { usageRowSchema } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
 import type { HeldContent } from './held-content.ts'
 import type { Savings } from './savings.ts'
 import type { TotalsKeeper, UnreadTally } from './totals.ts'
 
-/** A conversation with what is known of its requests: the latest of them, the oldest first. */
-export type ConversationDetail = ConversationCard &
-  Readonly<ReturnType<HeldContent['shown']>> & {
-    readonly rows: readonly UsageRow[]
-    /** The latest of them, the newest first. */
-    readonly events: readonly StoredEvent[]
-  }
+/** A conversation with what is known of its requests. */
+export type ConversationDetail = Readonly<
+  NonNullable<Awaited<ReturnType<ReturnType<typeof createConversations>['detail']>>>
+>
 
 /** What there is to see of conversations: those of this process, and what others on the same store have written. */
 export function createConversations(parts: {
@@ -95,14 +92,16 @@ export function createConversations(parts: {
     /** What was part of no conversation, by its kind, the latest first. */
     unread: unread.cards,
     /** Null if nothing is on record of it. */
-    detail: async (id: string): Promise<ConversationDetail | null> => {
+    detail: async (id: string) => {
       await catchUp()
       const listed = list.card(id)
       const [card] = listed === null ? [] : withOpenings([listed])
       if (card === undefined) return null
       return {
         ...card,
+        /** The latest of its requests, the oldest first. */
         rows: list.rows(id),
+        /** The latest of them, the newest first. */
         events: await journal.events({ limit: EVENTS_MAX, before: null, conversation: id, type: null }),
         ...held.shown(id),
       }

@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import type { UsageRow } from '../journal/rows.ts'
+import { isFailed, type UsageRow } from '../journal/rows.ts'
 import { inOrder } from './conversation-list.ts'
 
 const name = z.string().nullable()
 const count = z.number()
 
-export const savingsSchema = z.object({
-  /** In UTC, as `2026-11-29`. */
-  day: z.string(),
-  client: name,
-  model: name,
-  profile: name,
+const figures = z.object({
   requests: count,
   /** Requests that were changed. */
   changed: count,
@@ -19,6 +14,15 @@ export const savingsSchema = z.object({
   /** Prompt tokens by the provider's count, and those among them that it read from its cache. */
   prompt_tokens: count,
   cached_tokens: count,
+})
+
+export const savingsSchema = z.object({
+  /** In UTC, as `2026-11-29`. */
+  day: z.string(),
+  client: name,
+  model: name,
+  profile: name,
+  ...figures.shape,
   /** In the currency of the prices, of changed requests whose price is known; null if none of them has one. */
   saved_money: count.nullable(),
 })
@@ -28,31 +32,35 @@ export type Savings = z.output<typeof savingsSchema>
 
 /** What requests come to by day, client, model and profile: those of this process, and what others have written down. */
 export function createSavingsKeeper() {
-  const written: Days = new Map()
+  const all: Days = new Map()
   const unwritten: Days = new Map()
-  const partsOf = (days: Days): readonly Savings[] =>
-    [...days.values()].flatMap((parts) => [...parts.values()])
 
   return {
-    add: (row: UsageRow): void => take(unwritten, savingsOf(row)),
+    add: (row: UsageRow): void => {
+      for (const days of [all, unwritten]) take(days, savingsOf(row))
+    },
     /** What has come since this was last asked for. */
     takeUnwritten: (): readonly Savings[] => {
       const parts = partsOf(unwritten)
       unwritten.clear()
-      for (const part of parts) take(written, part)
       return parts
     },
     /** What another process has written down. */
     addWritten: (parts: readonly Savings[]): void => {
-      for (const part of parts) take(written, part)
+      for (const part of parts) take(all, part)
     },
     /** Those of the latest `days` days, today's among them, the latest first. */
     latest: (days: number, now: Date): readonly Savings[] => {
-      const since = dayOf(new Date(now.getTime() - (days - 1) * DAY_MS).toISOString())
-      const all = [...partsOf(written), ...partsOf(unwritten)].filter(({ day }) => day >= since)
-      return [...savingsBy(all, keyOf).values()].toSorted((one, other) => inOrder(other.day, one.day))
+      const since = dayBefore(now, days - 1)
+      const parts = partsOf(all).filter(({ day }) => day >= since)
+      return parts.toSorted((one, other) => inOrder(other.day, one.day))
     },
   }
+}
+
+/** The day in UTC that was so many days ago. */
+export function dayBefore(now: Date, days: number): string {
+  return dayOf(new Date(now.getTime() - days * DAY_MS).toISOString())
 }
 
 /** The parts joined that have the same name; `name` is what one of them is about. */
@@ -60,12 +68,12 @@ export function savingsBy(
   parts: readonly Savings[],
   nameOf: (part: Savings) => string | null,
 ): ReadonlyMap<string | null, Savings> {
-  const sums = new Map<string | null, Savings>()
-  for (const part of parts) {
-    const sum = sums.get(nameOf(part))
-    sums.set(nameOf(part), sum === undefined ? part : joined(sum, part))
-  }
-  return sums
+  return new Map(
+    Array.from(Map.groupBy(parts, nameOf), ([each, those]) => [
+      each,
+      those.reduce((sum, part) => joined(sum, part)),
+    ]),
+  )
 }
 
 // --- internal ---
@@ -83,14 +91,14 @@ type Days = Map<string, Map<string, Savings>>
 
 const dayOf = (time: string): string => time.slice(0, 10)
 
+const partsOf = (days: Days): readonly Savings[] => [...days.values()].flatMap((parts) => [...parts.values()])
+
 const keyOf = ({ day, client, model, profile }: Savings): string =>
   JSON.stringify([day, client, model, profile])
 
 function savingsOf(row: UsageRow): Savings {
-  const { tokens_received: received, tokens_sent: sent, prompt_cost: cost, whole_prompt_cost: whole } = row
-  const isChanged = row.passes.length > 0
-  // A bound is no count, and what goes on as it came saves nothing.
-  const isCounted = isChanged && received !== null && sent !== null && !row.tokens_are_bounds
+  const { prompt_cost: cost, whole_prompt_cost: whole } = row
+  const isChanged = row.passes.length > 0 && !isFailed(row)
   return {
     day: dayOf(row.time),
     client: row.client,
@@ -98,7 +106,7 @@ function savingsOf(row: UsageRow): Savings {
     profile: row.profile,
     requests: 1,
     changed: isChanged ? 1 : 0,
-    saved_tokens: isCounted ? received - sent : 0,
+    saved_tokens: isFailed(row) ? 0 : row.saved_tokens,
     prompt_tokens: row.prompt_tokens ?? 0,
     cached_tokens: row.cached_tokens ?? 0,
     saved_money: isChanged && cost !== null && whole !== null ? whole - cost : null,
@@ -118,15 +126,11 @@ function take(days: Days, part: Savings): void {
 
 const OTHERS = '(others)'
 
-function joined(one: Savings, other: Savings): Savings {
-  const [left, right] = [one.saved_money, other.saved_money]
-  return {
-    ...one,
-    requests: one.requests + other.requests,
-    changed: one.changed + other.changed,
-    saved_tokens: one.saved_tokens + other.saved_tokens,
-    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
-    cached_tokens: one.cached_tokens + other.cached_tokens,
-    saved_money: left === null ? right : right === null ? left : left + right,
-  }
+const summed = figures.keyof().options
+
+function joined(one: Savings, { saved_money: money, ...other }: Savings): Savings {
+  const sum = { ...one }
+  for (const each of summed) sum[each] += other[each]
+  if (money !== null) sum.saved_money = (one.saved_money ?? 0) + money
+  return sum
 }

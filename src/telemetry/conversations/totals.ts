@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../json/json-value.ts'
-import type { UsageRow } from '../journal/rows.ts'
+import { isFailed, type UsageRow } from '../journal/rows.ts'
 import { LRUCache } from 'lru-cache'
 import { inOrder } from './conversation-list.ts'
 import { createSavingsKeeper, savingsSchema } from './savings.ts'
@@ -9,7 +9,9 @@ const count = z.number().default(0)
 
 const figures = z.object({
   requests: count,
-  /** Requests that would have been refused as they came, and those of which that is not known. */
+  /** Requests that got an error or half an answer: of these nothing but their number is told. */
+  failed: count,
+  /** Of the others, those that would have been refused as they came, and those of which that is not known. */
   beyond_window: count,
   beyond_unknown: count,
   compactions: count,
@@ -76,21 +78,19 @@ export function createTotalsKeeper(options: {
     addRow: (row: UsageRow): void => {
       savings.add(row)
       const sum = openAt(row.time)
-      const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: isBound } = row
-      const { prompt_cost: cost, whole_prompt_cost: whole } = row
+      const { tokens_received: received, prompt_cost: cost, whole_prompt_cost: whole } = row
       sum.requests += 1
-      if (row.beyond_window === true) sum.beyond_window += 1
-      // If it was not answered, or refused for another reason, no size would have helped.
-      if (row.beyond_window === null && (row.status ?? 500) < 400) sum.beyond_unknown += 1
       if (row.compaction !== null) sum.compactions += 1
       if (row.action === 'relayed' && row.reason === 'stateful') sum.stateful_requests += 1
       if (row.action === 'relayed' && row.reason === 'native') sum.native_requests += 1
       if (row.action === 'recovered') sum.recoveries += 1
+      if (isFailed(row)) return void (sum.failed += 1)
+      if (row.beyond_window === true) sum.beyond_window += 1
+      if (row.beyond_window === null && row.status !== null) sum.beyond_unknown += 1
+      sum.saved_tokens += row.saved_tokens
       // A bound is no count: what was not counted was sent as it came.
-      if (received !== null && !isBound) {
-        sum.saved_tokens += received - (sent ?? received)
+      if (received !== null && !row.tokens_are_bounds)
         sum.observed_tokens += received - (row.observed_tokens_sent ?? received)
-      }
       if (row.passes.length === 0) return
       if (cost === null || whole === null) sum.unknown_requests += 1
       else {

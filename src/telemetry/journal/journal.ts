@@ -27,14 +27,6 @@ export type EventQuery = EventFilter & {
   readonly before: string | null
 }
 
-export type NextEvents = {
-  readonly events: readonly StoredEvent[]
-  /** Up to where was read; events of a form that is not known here are passed over, too. */
-  readonly upTo: string | null
-  /** Whether there may be more after them. */
-  readonly isMore: boolean
-}
-
 /** What is signalled within the process: that rows are in the store, and which conversation has changed (null: any). */
 export type Signals = EventEmitter<{ written: []; change: [conversation: string | null] }>
 
@@ -125,8 +117,11 @@ export function createJournal(options: {
       }
       return found
     },
-    /** Events after `id`, the oldest first; null: from the first one on. */
-    eventsAfter: async (id: string | null): Promise<NextEvents> => {
+    /**
+     * Events after `id`, the oldest first; null: from the first one on. `upTo`: where reading ended, be it with an event of a form
+     * that is not known here. `isMore`: whether there may be more after them.
+     */
+    eventsAfter: async (id: string | null) => {
       const { value: page = [] } = await pages('events', 'oldest', id).next()
       return { events: eventsIn(page), upTo: page.at(-1)?.id ?? id, isMore: page.length === ROWS_PER_READ }
     },

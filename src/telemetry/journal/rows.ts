@@ -136,6 +136,8 @@ export const usageRowSchema = begunRowSchema.extend({
   completion_tokens: optionalCount,
   /** What the provider says was not as it was when it last had the conversation. */
   cache_miss: optionalName,
+  /** Tokens that came and were not sent, as `foldgate_prompt_tokens_total` counts them: below zero where more was sent. */
+  saved_tokens: z.number().default(0),
   /** What the prompt cost, and what it would have cost whole, in the currency of `prices`; null where that is unknown. */
   prompt_cost: z.number().nullable().default(null),
   whole_prompt_cost: z.number().nullable().default(null),
@@ -149,6 +151,11 @@ export const usageRowSchema = begunRowSchema.extend({
 })
 
 export type UsageRow = z.output<typeof usageRowSchema>
+
+/** Whether a request got an error, by whomever, or half an answer: nothing was saved by it. */
+export function isFailed({ action, outcome, status }: UsageRow): boolean {
+  return action === 'refused' || outcome === 'broken-off' || (status ?? 0) >= 400
+}
 
 /** What of a row is known before the request has ended. */
 export type BegunRow = Readonly<Omit<z.output<typeof begunRowSchema>, 'action'>> & { readonly action: Action }

@@ -6,12 +6,7 @@ export type LogLevel = (typeof levels)[number]
 /** Facts of a log line. Figures and names only: never keys, never anything a conversation says. */
 export type LogFacts = Readonly<Record<string, string | number | boolean | null>>
 
-export type Log = {
-  readonly debug: (message: string, facts?: LogFacts) => void
-  readonly info: (message: string, facts?: LogFacts) => void
-  readonly warn: (message: string, facts?: LogFacts) => void
-  readonly error: (message: string, facts?: LogFacts) => void
-}
+export type Log = Readonly<Record<Exclude<LogLevel, 'silent'>, (message: string, facts?: LogFacts) => void>>
 
 export type LogOptions = {
   readonly level: LogLevel
@@ -23,7 +18,7 @@ export type LogOptions = {
 
 export function createLog({ level, write, pretty, now }: LogOptions): Log {
   const least = levels.indexOf(level)
-  const line = (importance: Exclude<LogLevel, 'silent'>) =>
+  const line = (importance: keyof Log) =>
     function writeLine(message: string, facts: LogFacts = {}): void {
       if (levels.indexOf(importance) < least) return
       if (!pretty) {
@@ -36,6 +31,9 @@ export function createLog({ level, write, pretty, now }: LogOptions): Log {
     }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
+
+/** Where nothing is to be logged. */
+export const silentLog = createLog({ level: 'silent', write: () => {}, pretty: false, now: () => new Date() })
 
 /** A text of somebody else's that a terminal only shows: what it would act on is written as JSON writes it. */
 export function escaped(text: string): string {

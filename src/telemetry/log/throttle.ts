@@ -2,16 +2,9 @@ import { lruCache } from '../../lru-cache.ts'
 
 /**
  * Lets the same thing be told at once, and then at most every `gapMs`, a minute by default. Returns how many times it has happened since it
- * was last told, this time included; null where it is not to be told now.
+ * was last told, this time included; null where it is not to be told now. `nowMs` must not throw.
  */
-export function createThrottle({
-  gapMs = 60_000,
-  nowMs,
-}: {
-  readonly gapMs?: number
-  /** Must not throw. */
-  readonly nowMs: () => number
-}): (name: string) => number | null {
+export function createThrottle(nowMs: () => number, gapMs = 60_000): (name: string) => number | null {
   const told = lruCache<{ readonly atMs: number; untold: number }>(TOLD_MAX)
   return function timesToTell(name) {
     const last = told.get(name)

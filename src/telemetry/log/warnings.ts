@@ -7,68 +7,57 @@ export type Warnings = ReturnType<typeof createWarnings>
 
 /** What an operator is told once, and how it is mended. */
 export function createWarnings(log: Log) {
-  const timesRefused = createThrottle({ nowMs: () => performance.now() })
-  const cut = once((model, seen: CutPrompt) =>
-    log.warn(
-      'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
-      cutFacts(model, seen),
-    ),
-  )
-  const maybeCut = once((model, seen: CutPrompt) =>
-    log.warn(
-      'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
-      cutFacts(model, seen),
-    ),
-  )
-  const overruled = once((_, facts: Record<string, string | number | null>) =>
-    log.warn(
-      'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that',
-      facts,
-    ),
-  )
-  const upgrade = once(() =>
-    log.info(
-      'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself',
-    ),
-  )
+  const timesRefused = createThrottle(() => performance.now())
+  const told = new Map<string, Set<string>>()
+
+  /** Whether this is the first time for a text, as far as the first few hundred of its kind are known. */
+  function isNews(kind: string, text: string): boolean {
+    const known = told.get(kind) ?? new Set()
+    if (known.has(text) || known.size >= TOLD_MAX) return false
+    told.set(kind, known.add(text))
+    return true
+  }
+
   return {
     /** Somebody uses a generation API whose conversations are not compacted. */
-    uncompacted: once((path) =>
-      log.warn(
-        'relayed without compaction: set the client to chat completions to have conversations compacted',
-        { path },
-      ),
-    ),
+    uncompacted: (path: string): void => {
+      const message =
+        'relayed without compaction: set the client to chat completions to have conversations compacted'
+      if (isNews('uncompacted', path)) log.warn(message, { path })
+    },
     /** A client leaves its conversation at the server. */
-    stateful: once((howToSendAll) =>
-      log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`, {}),
-    ),
+    stateful: (howToSendAll: string): void => {
+      if (isNews('stateful', howToSendAll))
+        log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`)
+    },
     /** The window of a model had to be guessed. */
-    guessed: once((model) =>
-      log.warn(
-        'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it',
-        { model: shown(model) },
-      ),
-    ),
+    guessed: (model: string): void => {
+      const message =
+        'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it'
+      if (isNews('guessed', model)) log.warn(message, { model: shown(model) })
+    },
     /** A model that has answered is loaded with a smaller window than the request asks for. */
-    loadedLess: once((model, facts: Record<string, number | null>) =>
-      log.warn(
-        'the upstream has loaded this model with a smaller window than its client asks for (options.num_ctx): it may cut prompts without a word, or loads the model anew for each client. Have all clients ask for the same window, and for no more than the model has',
-        { model: shown(model), ...facts },
-      ),
-    ),
+    loadedLess: (model: string, facts: Readonly<Record<string, number | null>>): void => {
+      const message =
+        'the upstream has loaded this model with a smaller window than its client asks for (options.num_ctx): it may cut prompts without a word, or loads the model anew for each client. Have all clients ask for the same window, and for no more than the model has'
+      if (isNews('loaded', model)) log.warn(message, { model: shown(model), ...facts })
+    },
     /** An upstream left out part of a prompt without saying so, or may have. */
-    cut: (model: string, seen: CutPrompt): void =>
-      seen.certainty === 'known' ? cut(model, seen) : maybeCut(model, seen),
-    /** A window was found: told where a refusal has shown that the profile's is too large for a model. */
-    overruled: (profile: string, model: string, { tokens, overruledTokens }: ResolvedWindow): void => {
-      if (overruledTokens === null) return
-      overruled(`${profile} ${shown(model)} ${tokens}`, {
-        profile,
+    cut: (model: string, { certainty, promptTokens, expectedTokens, windowTokens }: CutPrompt): void => {
+      if (!isNews(certainty, model)) return
+      log.warn(cutWords[certainty], {
         model: shown(model),
-        stated_tokens: tokens,
-        window_tokens: overruledTokens,
+        prompt_tokens: promptTokens,
+        expected_tokens: expectedTokens,
+        window_tokens: windowTokens,
       })
+    },
+    /** A refusal has shown that the profile's window is too large for a model. */
+    overruled: (profile: string, model: string, { tokens, overruledTokens }: ResolvedWindow): void => {
+      const message =
+        'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that'
+      const facts = { profile, model: shown(model), stated_tokens: tokens, window_tokens: overruledTokens }
+      if (isNews('overruled', `${profile} ${shown(model)} ${tokens}`)) log.warn(message, facts)
     },
     /** An upstream could not be asked for its windows. */
     unasked: (upstream: string, trouble: string): void =>
@@ -77,17 +66,16 @@ export function createWarnings(log: Log) {
         trouble,
       }),
     /** A client asked for a WebSocket. */
-    upgrade: (): void => upgrade(''),
+    upgrade: (): void => {
+      const message =
+        'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself'
+      if (isNews('upgrade', '')) log.info(message)
+    },
     /** An upstream refused a request for a key that its client did not choose, or for none. */
     keyRefused: (upstream: string, status: number, hint: string): void => {
+      const message = 'an upstream refused the key that it got, or that it got none'
       const times = timesRefused(`${upstream} ${status} ${hint}`)
-      if (times !== null)
-        log.warn('an upstream refused the key that it got, or that it got none', {
-          upstream,
-          status,
-          hint,
-          times,
-        })
+      if (times !== null) log.warn(message, { upstream, status, hint, times })
     },
   }
 }
@@ -99,27 +87,13 @@ const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
 
-function cutFacts(model: string, seen: CutPrompt) {
-  return {
-    model: shown(model),
-    prompt_tokens: seen.promptTokens,
-    expected_tokens: seen.expectedTokens,
-    window_tokens: seen.windowTokens,
-  }
-}
+const cutWords = {
+  known:
+    'the upstream cut a prompt without saying so: start it with a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or set window.tokens in a profile that matches this model to what it runs with',
+  suspected:
+    'the upstream reports far fewer prompt tokens than were sent, and may have cut the prompt; nothing was concluded from it: if it cuts, set window.tokens in a profile that matches this model',
+} as const satisfies Record<CutPrompt['certainty'], string>
 
 function shown(model: string): string {
   return model.slice(0, MODEL_CHARS_MAX)
-}
-
-/** Calls `tell` once for each distinct text, for the first few hundred of them. */
-function once<More extends unknown[]>(
-  tell: (text: string, ...more: More) => void,
-): (text: string, ...more: More) => void {
-  const told = new Set<string>()
-  return (text, ...more) => {
-    if (told.has(text) || told.size >= TOLD_MAX) return
-    told.add(text)
-    tell(text, ...more)
-  }
 }

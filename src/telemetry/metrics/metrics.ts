@@ -6,110 +6,98 @@ import { matchesGlob } from '../../profiles/glob.ts'
 import type { Endpoint, Listener } from '../request-report.ts'
 import type { Action } from '../journal/rows.ts'
 
-/** Counts what is told of requests. No label has more values than there are profiles or upstreams, but for fixed ones. */
-export function createMetrics({
-  version,
-  models = [],
-}: {
-  readonly version: string
-  /** Patterns on the models that have figures of their own. */
-  readonly models?: readonly string[]
-}) {
+/** Counts what is told of requests. `models`: patterns on those that have figures of their own. No label has more values than there are profiles or upstreams, but for fixed ones. */
+export function createMetrics(version: string, models: readonly string[]) {
   const registry = new Registry()
-  const of = (name: MetricName) => {
-    const { help, labels } = metricNames[name]
+  const of = (name: string, { help, labels }: NamedFacts) => {
     return { name, help, labelNames: [...labels], registers: [registry] }
   }
-  const requests = new Counter(of('foldgate_requests_total'))
-  const errors = new Counter(of('foldgate_error_answers_total'))
-  const tokens = new Counter(of('foldgate_prompt_tokens_total'))
-  const modelRequests = new Counter(of('foldgate_model_requests_total'))
-  const modelTokens = new Counter(of('foldgate_model_prompt_tokens_total'))
-  const beyond = new Counter(of('foldgate_requests_beyond_window_total'))
-  const compactions = new Counter(of('foldgate_compactions_total'))
-  const resolutions = new Counter(of('foldgate_results_resolved_total'))
-  const recoveries = new Counter(of('foldgate_recoveries_total'))
-  const removed = new Counter(of('foldgate_reasoning_removed_total'))
-  const thoughts = new Counter(of('foldgate_thoughts_refused_total'))
-  const recalls = new Counter(of('foldgate_recalls_total'))
-  const continuations = new Counter(of('foldgate_continuations_total'))
-  const failures = new Counter(of('foldgate_failures_total'))
-  const summaryCalls = new Counter(of('foldgate_summary_calls_total'))
-  const summaryTokens = new Counter(of('foldgate_summary_tokens_total'))
-  const pressure = new Histogram({ ...of('foldgate_pressure'), buckets: PRESSURE_BUCKETS })
-  const added = new Histogram({ ...of('foldgate_added_seconds'), buckets: ADDED_BUCKETS_S })
-  const firstByte = new Histogram({
-    ...of('foldgate_upstream_first_byte_seconds'),
-    buckets: FIRST_BYTE_BUCKETS_S,
-  })
-  new Gauge(of('foldgate_build_info')).set({ version }, 1)
-  const lagTimer = measureLag(of('foldgate_event_loop_lag_seconds'))
+  const other = (name: keyof typeof otherFacts) => of(name, otherFacts[name])
+  const histogram = (name: keyof typeof otherFacts, buckets: number[]) =>
+    new Histogram({ ...other(name), buckets })
+  const counters = new Map(
+    Object.entries(counterFacts).map(([name, facts]) => [name, new Counter(of(name, facts))]),
+  )
+  const pressure = histogram('foldgate_pressure', PRESSURE_BUCKETS)
+  const added = histogram('foldgate_added_seconds', ADDED_BUCKETS_S)
+  const firstByte = histogram('foldgate_upstream_first_byte_seconds', FIRST_BYTE_BUCKETS_S)
+  new Gauge(other('foldgate_build_info')).set({ version }, 1)
+  const lagTimer = measureLag(other('foldgate_event_loop_lag_seconds'))
+
+  /** Null is no count. */
+  function count(name: CounterName, labels: Record<string, string | number>, value: number | null = 1): void {
+    if (value !== null) counters.get(name)?.inc(labels, value)
+  }
 
   // What has not happened yet is 0, not unknown: rates and alerts need the first step.
   for (const outcome of ['recovered', 'fallback', 'failed', 'waited', 'crowded'])
-    recoveries.inc({ outcome }, 0)
-  for (const part of failingParts) failures.inc({ part }, 0)
+    count('foldgate_recoveries_total', { outcome }, 0)
+  for (const part of failingParts) count('foldgate_failures_total', { part }, 0)
 
-  const count = (action: string, profile: string, endpoint: string): void =>
-    requests.inc({ action, profile, endpoint: endpointLabel(endpoint) })
+  const request = (action: string, profile: string, endpoint: string): void =>
+    count('foldgate_requests_total', { action, profile, endpoint: endpointLabel(endpoint) })
+
+  const patternOf = (model: string): string | undefined =>
+    models.find((pattern) => matchesGlob(pattern, model))
 
   const listener: Required<Listener> = {
-    begun: ({ row, compactions: made, resolved, refusal, hasWaited, refusedThoughts }) => {
+    begun: ({ row, compactions, resolved, refusal, hasWaited, refusedThoughts }) => {
       const { action, dialect } = row
       const profile = row.profile ?? NO_PROFILE
-      count(action, profile, dialect ?? 'other')
-      const model = models.find((pattern) => matchesGlob(pattern, row.model))
-      if (model !== undefined) modelRequests.inc({ action, model })
+      request(action, profile, dialect ?? 'other')
+      const model = patternOf(row.model)
+      if (model !== undefined) count('foldgate_model_requests_total', { action, model })
       if (row.status !== null && row.status >= 400) {
         const code = action === 'refused' ? (row.reason ?? '') : ''
         // A request that was refused before names whatever its client liked.
         const upstream = code === '' || code.startsWith('upstream_') ? row.upstream : ''
-        errors.inc({ status: row.status, code, upstream, endpoint: endpointLabel(dialect ?? 'other') })
+        const endpoint = endpointLabel(dialect ?? 'other')
+        count('foldgate_error_answers_total', { status: row.status, code, upstream, endpoint })
       }
-      if (row.beyond_window === true) beyond.inc({ profile })
-      for (const { passes } of made) for (const pass of passes) compactions.inc({ pass, profile })
-      if (resolved > 0) resolutions.inc({ profile }, resolved)
-      if (action === 'recovered') recoveries.inc({ outcome: row.reason ?? 'recovered' })
-      else if (refusal === 'overflow' && row.observed_tokens_sent === null)
-        recoveries.inc({ outcome: 'failed' })
-      else if (hasWaited) recoveries.inc({ outcome: refusal === 'crowded' ? 'crowded' : 'waited' })
-      if (refusedThoughts !== null) thoughts.inc({ refusal: refusedThoughts, profile })
+      if (row.beyond_window === true) count('foldgate_requests_beyond_window_total', { profile })
+      for (const pass of compactions.flatMap(({ passes }) => passes))
+        count('foldgate_compactions_total', { pass, profile })
+      if (resolved > 0) count('foldgate_results_resolved_total', { profile }, resolved)
+      const isFailed = refusal === 'overflow' && row.observed_tokens_sent === null
+      const waited = hasWaited ? (refusal === 'crowded' ? 'crowded' : 'waited') : null
+      const outcome = action === 'recovered' ? (row.reason ?? 'recovered') : isFailed ? 'failed' : waited
+      if (outcome !== null) count('foldgate_recoveries_total', { outcome })
+      if (refusedThoughts !== null)
+        count('foldgate_thoughts_refused_total', { refusal: refusedThoughts, profile })
       if (row.pressure !== null) pressure.observe({ profile }, row.pressure)
       if (row.attempts > 0) added.observe(row.added_ms / 1000)
       if (row.first_byte_ms !== null) firstByte.observe(row.first_byte_ms / 1000)
     },
-    ended: (report, { usage, removedThoughts, recalls: recalled, continuations: continued }) => {
+    ended: (report, { usage, removedThoughts, recalls, continuations }) => {
       const profile = report.row.profile ?? NO_PROFILE
       const { received, sent, cached, written } = promptCounts(report, usage)
-      const model = models.find((pattern) => matchesGlob(pattern, report.row.model))
-      if (model !== undefined)
-        for (const [stage, value] of Object.entries({ received, sent, cached, cache_written: written }))
-          if (value !== null) modelTokens.inc({ stage, model }, value)
-      if (received !== null) tokens.inc({ stage: 'received', profile }, received)
-      if (sent !== null) tokens.inc({ stage: 'sent', profile }, sent)
-      if (cached !== null) tokens.inc({ stage: 'cached', profile }, cached)
-      if (written !== null) tokens.inc({ stage: 'cache_written', profile }, written)
+      const model = patternOf(report.row.model)
+      for (const [stage, tokens] of Object.entries({ received, sent, cached, cache_written: written })) {
+        count('foldgate_prompt_tokens_total', { stage, profile }, tokens)
+        if (model !== undefined) count('foldgate_model_prompt_tokens_total', { stage, model }, tokens)
+      }
       for (const [reason, items] of Object.entries(removedThoughts ?? {})) {
         const cause = reason === 'prefix' ? report.prefixCause : 'other'
-        removed.inc({ cause, reason, profile }, items)
+        count('foldgate_reasoning_removed_total', { cause, reason, profile }, items)
       }
-      if (recalled > 0) recalls.inc({ profile }, recalled)
-      if (continued > 0) continuations.inc({ profile }, continued)
+      if (recalls > 0) count('foldgate_recalls_total', { profile }, recalls)
+      if (continuations > 0) count('foldgate_continuations_total', { profile }, continuations)
     },
   }
   return {
     ...listener,
-    relayed: (endpoint: Endpoint, action: Action): void => count(action, NO_PROFILE, endpoint),
+    relayed: (endpoint: Endpoint, action: Action): void => request(action, NO_PROFILE, endpoint),
     /** A request never got to a handler. */
-    turnedAway: (): void => count('refused', NO_PROFILE, 'other'),
-    failed: (part: FailingPart): void => failures.inc({ part }),
+    turnedAway: (): void => request('refused', NO_PROFILE, 'other'),
+    failed: (part: FailingPart): void => count('foldgate_failures_total', { part }),
     summaryWritten: (written: SummaryResult): void => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
-      summaryCalls.inc({ outcome: isCancelled ? 'cancelled' : written.kind }, written.calls)
-      summaryTokens.inc({ kind: 'prompt' }, written.promptTokens)
-      summaryTokens.inc({ kind: 'cached' }, written.cachedTokens)
-      summaryTokens.inc({ kind: 'cache_written' }, written.cacheWrittenTokens)
-      summaryTokens.inc({ kind: 'completion' }, written.completionTokens)
+      const outcome = isCancelled ? 'cancelled' : written.kind
+      count('foldgate_summary_calls_total', { outcome }, written.calls)
+      const { promptTokens: prompt, cachedTokens: cached, completionTokens: completion } = written
+      const tokens = { prompt, cached, cache_written: written.cacheWrittenTokens, completion }
+      for (const [kind, value] of Object.entries(tokens))
+        count('foldgate_summary_tokens_total', { kind }, value)
     },
     /** All of them in Prometheus' text format, and its content type. */
     text: (): Promise<string> => registry.metrics(),
@@ -119,102 +107,85 @@ export function createMetrics({
 }
 
 /** What a metric is called in the world of Prometheus, and what stands beside its value. */
-export type MetricFacts = {
-  readonly type: 'counter' | 'histogram' | 'summary' | 'gauge'
+export type MetricFacts = NamedFacts & { readonly type: 'counter' | 'histogram' | 'summary' | 'gauge' }
+
+type NamedFacts = {
   /** Without those that the type brings along: `le` of a histogram, `quantile` of a summary. */
   readonly labels: readonly string[]
   /** One sentence: what it counts or measures, and what its labels say. */
   readonly help: string
 }
 
-/**
- * Every metric of Foldgate's own, without the suffixes of histograms and summaries (`_bucket`, `_sum`, `_count`).
- * The names and labels are part of the interface: dashboards and alerts rely on them. None carries the client's
- * model string, of which there are as many as clients like; `model` is a pattern of the operator's.
- *
- * @internal exported for tests
- */
-export const metricNames = {
+const counterFacts = {
   foldgate_requests_total: {
-    type: 'counter',
     labels: ['action', 'profile', 'endpoint'],
     help: "Requests, by what was done with them (relayed, compacted, recovered, restored, bypassed, failed-open; refused with an error of Foldgate's own; left by its client before the answer), by profile, and by the API that they came by (chat_completions, responses, messages, completions, api_chat, other).",
   },
   foldgate_error_answers_total: {
-    type: 'counter',
     labels: ['status', 'code', 'upstream', 'endpoint'],
     help: "Generation requests that were answered with an error, by its status, by the code of Foldgate's own errors (empty for those that the upstream answered), by the upstream (empty where none was asked), and by the API that they came by.",
   },
   foldgate_prompt_tokens_total: {
-    type: 'counter',
     labels: ['stage', 'profile'],
     help: 'Prompt tokens of conversations, in the provider’s count where it stated one, else by own count: received, sent, and of these cached and cache_written (read from its prompt cache and written to it). Prompts that nobody counted are left out.',
   },
   foldgate_model_requests_total: {
-    type: 'counter',
     labels: ['action', 'model'],
     help: 'Requests for the models of admin.metrics_models, by its pattern and by what was done with them.',
   },
   foldgate_model_prompt_tokens_total: {
-    type: 'counter',
     labels: ['stage', 'model'],
     help: 'Prompt tokens of the models of admin.metrics_models, by its pattern, as foldgate_prompt_tokens_total counts them.',
   },
   foldgate_requests_beyond_window_total: {
-    type: 'counter',
     labels: ['profile'],
     help: 'Requests whose conversation would not have fitted the window as it came.',
   },
   foldgate_compactions_total: {
-    type: 'counter',
     labels: ['pass', 'profile'],
     help: 'Compactions that were made, once for each pass that stands in their outcome (render, preview, clear, fold, clip).',
   },
   foldgate_results_resolved_total: {
-    type: 'counter',
     labels: ['profile'],
     help: 'Results that only refer to an earlier one which a compaction took away, and were sent with its text.',
   },
   foldgate_recoveries_total: {
-    type: 'counter',
     labels: ['outcome'],
     help: 'Requests that the upstream refused as too long and that were tightened and sent again: recovered, or failed where it went on refusing; fallback if a larger model answered in the place of the one that refused every form (overflow.fallback). And those that met a memory which others had filled, and were sent again after a moment: waited, or crowded where it stayed full.',
   },
   foldgate_failures_total: {
-    type: 'counter',
     labels: ['part'],
     help: "Failures of Foldgate's own that cost no request, by part (store, reading, repair, measure, compaction, recovery, summary, archive, recall, continuation, observation).",
   },
   foldgate_reasoning_removed_total: {
-    type: 'counter',
     labels: ['cause', 'reason', 'profile'],
     help: "Reasoning items that the upstream left out of a prompt by its own word (input_transformations), each time that it says so, by its reason (prefix, model, organization, end-user, turn, other). The cause is foldgate if the prefix had changed and the request was rewritten or its conversation compacted before: nearly always Foldgate's doing, which should stay at 0. It is client if it went on as it came and was never compacted, or if tools, instructions, schema or leading system messages were seen to change since the compaction; and other if the reason is not the prefix.",
   },
   foldgate_thoughts_refused_total: {
-    type: 'counter',
     labels: ['refusal', 'profile'],
     help: 'Requests that the upstream refused on account of the thoughts in them, and answered in another form: stale (some were made on another prefix; all of them were left out) or missing (those of the newest reply were demanded, and put back).',
   },
   foldgate_recalls_total: {
-    type: 'counter',
     labels: ['profile'],
     help: 'How often a model read back what had been folded, within one reply, by profile.',
   },
   foldgate_continuations_total: {
-    type: 'counter',
     labels: ['profile'],
     help: 'How often a reply that was cut by the output limit went on, by profile.',
   },
   foldgate_summary_calls_total: {
-    type: 'counter',
     labels: ['outcome'],
     help: 'Calls to a summary model, by how they ended: written, failed or cancelled.',
   },
   foldgate_summary_tokens_total: {
-    type: 'counter',
     labels: ['kind'],
     help: 'Tokens of calls to a summary model as its provider counted them: prompt, cached (a part of prompt) and completion.',
   },
+} as const satisfies Readonly<Record<string, NamedFacts>>
+
+type CounterName = keyof typeof counterFacts
+
+const otherFacts = {
   foldgate_pressure: {
     type: 'histogram',
     labels: ['profile'],
@@ -242,7 +213,19 @@ export const metricNames = {
   },
 } as const satisfies Readonly<Record<string, MetricFacts>>
 
-type MetricName = keyof typeof metricNames
+/**
+ * Every metric of Foldgate's own, without the suffixes of histograms and summaries (`_bucket`, `_sum`, `_count`).
+ * The names and labels are part of the interface: dashboards and alerts rely on them. None carries the client's
+ * model string, of which there are as many as clients like; `model` is a pattern of the operator's.
+ *
+ * @internal exported for tests
+ */
+export const metricNames: Readonly<Record<string, MetricFacts>> = {
+  ...Object.fromEntries(
+    Object.entries(counterFacts).map(([name, facts]) => [name, { type: 'counter' as const, ...facts }]),
+  ),
+  ...otherFacts,
+}
 
 // --- internal ---
 

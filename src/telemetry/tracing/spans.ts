@@ -7,26 +7,14 @@ import {
 } from '../request-report.ts'
 
 /** A span as it is told after the fact, before OpenTelemetry is asked to make one. Figures and names only. */
-export type ToldSpan = {
-  readonly name: string
-  readonly startedAtMs: number
-  readonly endedAtMs: number
-  readonly attributes: Attributes
-  readonly events: readonly {
-    readonly name: string
-    readonly atMs: number
-    readonly attributes: Attributes
-  }[]
-  /** What kind of failure it was, as a word; null if it was none. */
-  readonly errorType: string | null
-}
+export type ToldSpan = ReturnType<typeof requestSpan>
 
 /**
  * The span of one generation request, by the OpenTelemetry conventions for generative AI
  * (open-telemetry/semantic-conventions-genai, November 2026; their status is "development") and with what Foldgate did
  * under `foldgate.`. It covers all attempts, from the body's arrival until the end of the answer.
  */
-export function requestSpan(report: RequestReport, end: RequestEnd, server: ModelServer | null): ToldSpan {
+export function requestSpan(report: RequestReport, end: RequestEnd, server: ModelServer | null) {
   const { row, isSentBound, compactions } = report
   const { outcome } = end
   const { action, reason, status, dialect } = row
@@ -42,6 +30,7 @@ export function requestSpan(report: RequestReport, end: RequestEnd, server: Mode
     name: chatName(row.model),
     startedAtMs,
     endedAtMs,
+    /** What kind of failure it was, as a word; null if it was none. */
     errorType,
     attributes: callAttributes(call, {
       // Which of its APIs, in the conventions' own words.

@@ -6,14 +6,14 @@ import {
 } from '../../../src/admin/explain/explanation.ts'
 import { profileSchema } from '../../../src/profiles/schema.ts'
 import { resolveWindow } from '../../../src/models/resolve-window.ts'
-import { bodyLimits } from '../../support/body-limits.ts'
+import { settingsSchema } from '../../../src/config/settings-schema.ts'
 import { unknownWindow } from '../../support/models.ts'
 import { prose, round, rounds, system, user } from '../../compaction/sending.ts'
 
 export type AskedWith = Partial<ExplainOptions> & {
   /** Profiles as their files would say them; `default` among them. */
   readonly profiles?: Readonly<Record<string, object>>
-  readonly usageInStreams?: ExplainParts['usageInStreams']
+  readonly usageInStreams?: ExplainParts['settings']['usage']['in_streams']
 }
 
 /** What is told of a body under these profiles; without any under one with a window of 16,000 tokens. */
@@ -29,9 +29,11 @@ export async function asked(body: object | string | Buffer, options: AskedWith =
       const configuredTokens = tokens === 'auto' ? null : tokens
       return resolveWindow({ ...unknownWindow, configuredTokens, names: [model] })
     },
-    isAnthropic: () => false,
-    usageInStreams: options.usageInStreams ?? 'rewritten',
-    limits: bodyLimits,
+    settings: {
+      upstreams: new Map(),
+      usage: { in_streams: options.usageInStreams ?? 'rewritten' },
+      limits: settingsSchema.parse({}).limits,
+    },
   })
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   return explain(Buffer.from(text), { profile: options.profile ?? null, model: options.model ?? null })

@@ -38,7 +38,7 @@ describe('where things lie', () => {
     const windows = [2_000, 2_000, null, 1_500]
     const { window } = chartGeometry(windows.map((tokens) => rowWith({ ...plain, window_tokens: tokens })))
     expect(window?.tokens).toBe(1_500)
-    expect(window?.steps.map(({ x1, x2 }) => [x1, x2])).toEqual([
+    expect(window?.pieces.map((piece) => piece.map(({ x }) => x))).toEqual([
       [0, 500],
       [750, 1_000],
     ])

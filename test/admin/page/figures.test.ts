@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Status } from '../../../src/telemetry/status.ts'
 import type { Totals } from '../../../src/telemetry/conversations/totals.ts'
 import {
   ago,
@@ -100,12 +101,15 @@ test('one bar ends at what was sent, which is the number, the one behind it at w
   expect(visibleText(gaugeOf(null, null))).toBe('not measured')
 })
 
-function told(totals: Partial<Totals>, hasPrices = true): string {
+const allWell: Status = { well: true, troubles: [] }
+
+function told(totals: Partial<Totals>, hasPrices = true, status = allWell): string {
   const markup = headlineSection({
     totals: totalsWith({ requests: 100, ...totals }),
     hasPrices,
     clientUrl: 'http://127.0.0.1:3653/v1',
-    statefulDialect: null,
+    unread: [],
+    status,
   })
   return visibleText(markup)
 }
@@ -143,7 +147,7 @@ test.each<[string, Partial<Totals>, string]>([
   [
     'requests and summaries that have no price are counted',
     { saved_tokens: 9_000, saved_money: 3, ...priced, unknown_requests: 4, unknown_summaries: 1 },
-    '4 changed requests and 1 summary are not counted in money: the model has no price',
+    'Not counted in money: 4 changed requests and 1 summary, since the model has no price',
   ],
   [
     'the money of unpriced summaries is unknown, not nothing',
@@ -155,9 +159,35 @@ test.each<[string, Partial<Totals>, string]>([
   ['there is no promise', {}, 'Every request would have fit as it came. Nothing was saved or spent so far.'],
   ['of three nobody knows', { beyond_unknown: 3 }, 'No request is known that would not have fit.'],
   ['and it is said', { beyond_unknown: 3 }, 'Of 3 requests it is not known whether they would have fit'],
+  [
+    'of what has failed there is none',
+    { failed: 3 },
+    'Every answered request would have fit as it came. Nothing was saved or spent so far. 100 requests since',
+  ],
+  ['nor is it unknown', { failed: 60, beyond_unknown: 40 }, 'Whether every request would have fit is not'],
+  ['if all has failed', { failed: 100 }, 'No request was answered. Nothing was saved'],
   ['of none anybody knows', { beyond_unknown: 100 }, 'Whether every request would have fit is not known.'],
 ])('%s', (_, totals, words) => {
   expect(told(totals)).toContain(words)
+})
+
+// While the upstream was away, and every other request failed, the largest words of the page said that every request would have
+// fit, and what was saved.
+test('what is not well is told first, in short, and no success before it', () => {
+  const trouble = {
+    kind: 'upstream',
+    what: '21 of the last 36 requests failed: default (http://127.0.0.1:9/v1) cannot be reached',
+    since: '2026-11-29T12:00:00.000Z',
+    advice: 'check that it runs',
+  } as const
+  const outage: Status = { well: false, troubles: [trouble, { ...trouble, what: 'the second' }] }
+  const words = told({ failed: 21, saved_tokens: 9_000 }, true, outage)
+  expect(words).toContain(
+    'What Foldgate has done 21 of the last 36 requests failed. Every answered request would have fit as it came. 9,000 tokens',
+  )
+  expect(words).toContain('100 requests since 20 Nov 2026, 14:29 UTC 21 failed')
+  const pressed = { ...trouble, what: 'records are kept in memory, and end with the process,' }
+  expect(told({}, true, { well: false, troubles: [pressed] })).toContain(' Records are kept in memory. Every')
 })
 
 test('what is not known is no sentence about money; listed prices are dollars, and say as of when', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { assetPaths, pageAssets } from '../../../src/admin/page/page-frame.ts'
+import { pageAssets } from '../../../src/admin/page/page-frame.ts'
 import { conversationPage } from '../../../src/admin/page/conversation-page.ts'
 import { homePage, type HomePageOptions } from '../../../src/admin/page/home-page.ts'
 import { html } from '../../../src/admin/page/markup.ts'
@@ -166,7 +166,7 @@ test.each([home(), conversation()])(
 test('what the pages load is there, and what is there is loaded', () => {
   const loaded = [...home().matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
   expect(new Set(loaded)).toEqual(new Set(pageAssets().keys()))
-  expect(pageAssets().get(assetPaths.script)?.type).toBe('text/javascript; charset=utf-8')
+  expect(pageAssets().get('/assets/page.js')?.type).toBe('text/javascript; charset=utf-8')
   for (const { body } of pageAssets().values()) {
     expect(body.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|@import|url\(/)
   }

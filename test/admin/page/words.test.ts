@@ -195,9 +195,11 @@ const summaryOf = (start: number, end: number): ShownMessage =>
 
 /** A run in short: what it is and which messages it holds. */
 const inShort = (messages: readonly ShownMessage[]) =>
-  messageRuns(messages).map((run) =>
-    run.kind === 'single' ? run.message.index : [run.kind, ...run.messages.map(({ index }) => index)],
-  )
+  messageRuns(messages).map(({ standIn, messages: [first, ...others] }) => {
+    const indexes = [first, ...others].flatMap((message) => message?.index ?? [])
+    if (standIn !== null) return ['folded', ...indexes]
+    return others.length === 0 ? first?.index : ['kept', ...indexes]
+  })
 
 const question = messageWith({ index: 3, pinned: 'latest-user' })
 const task = messageWith({ index: 2, pinned: 'task' })
@@ -222,13 +224,7 @@ test.each<[string, readonly ShownMessage[], readonly unknown[]]>([
 
 test('every message is in exactly one place', () => {
   const messages = agentMessages()
-  const shown = messageRuns(messages).flatMap((run) =>
-    run.kind === 'single'
-      ? [run.message]
-      : run.kind === 'kept'
-        ? run.messages
-        : [run.standIn, ...run.messages],
-  )
+  const shown = messageRuns(messages).flatMap((run) => [run.standIn ?? [], run.messages].flat())
   expect(shown).toHaveLength(messages.length)
   expect(new Set(shown)).toEqual(new Set(messages))
 })

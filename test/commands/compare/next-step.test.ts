@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest'
 import { nextStepOf } from '../../../src/commands/compare/pairs.ts'
-import { digest } from '../../../src/pipeline/read/read-chat.ts'
 
 const step = (...calls: readonly (readonly [name: string, given: object | string])[]) =>
-  nextStepOf(
-    {
-      calls: calls.map(([name, given]) => {
-        const argumentsText = typeof given === 'string' ? given : JSON.stringify(given)
-        return { id: '', name, argumentsText, isIncomplete: false, json: {} }
-      }),
-    },
-    digest,
-  )
+  nextStepOf({
+    calls: calls.map(([name, given]) => {
+      const argumentsText = typeof given === 'string' ? given : JSON.stringify(given)
+      return { id: '', name, argumentsText, isIncomplete: false, json: {} }
+    }),
+  })
 
 const bash = (command: unknown) => step(['bash', { command }]).commands
 

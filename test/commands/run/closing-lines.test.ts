@@ -93,8 +93,14 @@ test.each([
   ],
   [
     count('compacted', 4) + count('refused', 1) + errors(400, 'unknown_profile', 1),
-    '5 requests: 4 compacted, 0 recovered from an overflow and 1 refused by Foldgate (unknown_profile).',
+    '5 requests: 4 compacted; of all, 1 refused by Foldgate (unknown_profile).',
   ],
+  // A window that tools alone filled: "2 requests: 2 compacted, 0 recovered from an overflow and 1 answered 400" are three.
+  [
+    count('compacted', 2) + errors(400, '', 1),
+    '2 requests: 2 compacted; of all, 1 answered 400 by http://h/v1.',
+  ],
+  [count('recovered', 1), '1 request: 1 recovered from an overflow.'],
   [count('relayed', 1) + count('refused', 2, 'completions'), '3 requests: 1 sent as it came and 2 refused.'],
 ])('the first line tells what failed, and where', (metrics, line) => {
   expect(closingLines(readFigures(metrics), end)[0]).toBe(`foldgate: ${line}`)

@@ -73,7 +73,7 @@ export type StandOptions = {
 
 /** Window discovery in front of an upstream. The clock only moves when told. */
 function windowStand(url: string, given: StandOptions = {}) {
-  const plain = { key: null, headers: {}, concurrency: null, forward_client_key: false }
+  const plain = { set_by: '--upstream', key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {
       default: { ...plain, url, ...given.settings },

@@ -25,7 +25,7 @@ function sizeFigures({ requests, books, totals }: Walk): readonly Figure[] {
   const received = stage('received')
   const wholeTokens = sumOf(requests, ({ whole }) => whole.promptTokens)
   const wasCompacted = rows.some(({ passes }) => passes.length > 0)
-  const saved = sumOf(rows, savedTokens)
+  const saved = sumOf(rows, (row) => row.saved_tokens)
   return [
     agreeing('prompt tokens sent', {
       upstream: sent,
@@ -226,11 +226,6 @@ const NEAR_SHARE = 0.03
 
 const isNear = (one: number, other: number, of = Math.max(one, other)): boolean =>
   Math.abs(one - other) <= of * NEAR_SHARE
-
-function savedTokens(row: UsageRow): number {
-  const { tokens_received: received, tokens_sent: sent, tokens_are_bounds: areBounds } = row
-  return received === null || sent === null || areBounds ? 0 : received - sent
-}
 
 /** Own counts: in headers and rows the same, and beside the upstream's counts of the same prompts. */
 function ownCounts(requests: readonly WalkedRequest[], rows: readonly UsageRow[]): readonly Figure[] {

@@ -16,9 +16,7 @@ const compacted: Partial<UsageRow> = {
   time: '2026-11-29T10:00:00Z',
   action: 'compacted',
   passes: ['clear'],
-  tokens_received: 9_000,
-  tokens_sent: 5_000,
-  tokens_are_bounds: false,
+  saved_tokens: 4_000,
   prompt_tokens: 5_100,
   cached_tokens: 1_000,
   prompt_cost: 0.02,
@@ -30,7 +28,7 @@ describe('what was saved', () => {
     const keeper = keeperOf('here')
     keeper.addRow(usageRow(compacted))
     keeper.addRow(usageRow({ ...compacted, model: 'other', time: '2026-11-28T23:59:59Z' }))
-    const relayed = { ...compacted, passes: [], action: 'relayed', tokens_received: 50, tokens_sent: 324 }
+    const relayed = { ...compacted, passes: [], action: 'relayed', saved_tokens: 0 }
     keeper.addRow(usageRow(relayed))
     const [today, yesterday, ...rest] = keeper.savings(2, now)
     expect(rest).toEqual([])

@@ -19,6 +19,7 @@ const compacted: Partial<UsageRow> = {
   beyond_window: true,
   tokens_received: 90_000,
   tokens_sent: 50_000,
+  saved_tokens: 40_000,
   prompt_cost: 0.05,
   whole_prompt_cost: 0.09,
 }
@@ -45,8 +46,22 @@ describe('what all requests come to', () => {
     // Four hundredths saved, two lost.
     expect(all?.saved_money).toBeCloseTo(0.02, 10)
     // And more may be sent than came.
-    keeper.addRow(usageRow({ ...compacted, tokens_received: 100, tokens_sent: 100_130 }))
+    keeper.addRow(usageRow({ ...compacted, saved_tokens: -100_030 }))
     expect(keeper.all()?.saved_tokens).toBe(-20_030)
+  })
+
+  // 39 of 49 requests had been refused as too long, and the page said that 139,600 tokens were saved.
+  test('is the number alone of what has failed: nothing was saved by it, and it did not fit', () => {
+    const keeper = keeperOf('here')
+    keeper.addRow(usageRow(compacted))
+    keeper.addRow(usageRow({ ...compacted, status: 400, prompt_cost: null }))
+    keeper.addRow(usageRow({ ...compacted, outcome: 'broken-off' }))
+    keeper.addRow(usageRow({ action: 'refused', reason: 'upstream_unreachable', status: 502 }))
+    keeper.addRow(usageRow({ action: 'left', status: null }))
+    const told = { requests: 5, failed: 3, beyond_window: 1, beyond_unknown: 0, compactions: 3 }
+    expect(keeper.all()).toMatchObject({ ...told, saved_tokens: 40_000, unknown_requests: 0 })
+    const [day] = keeper.savings(1, new Date(atSecond(9)))
+    expect(day).toMatchObject({ requests: 5, changed: 1, saved_tokens: 40_000 })
   })
 
   test('takes no bound for a count, and says what it does not know', () => {

@@ -8,7 +8,7 @@ import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary
 const facts: Readonly<Record<string, MetricFacts>> = metricNames
 
 function openMetrics() {
-  const metrics = createMetrics({ version: '1.2.3', models: ['gpt-4o*', 'gpt-5*'] })
+  const metrics = createMetrics('1.2.3', ['gpt-4o*', 'gpt-5*'])
   onTestFinished(metrics.close)
   const tell = (report: RequestReport, end: Partial<RequestEnd> = {}): void => {
     metrics.begun(report, null)

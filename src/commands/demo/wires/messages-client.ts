@@ -1,10 +1,8 @@
-import { z } from 'zod'
 import { parseJsonText } from '../../../json/json-value.ts'
-import { type ChatMessage, type Wire, wireAnswer } from '../client-wire.ts'
+import type { ChatMessage, Wire } from '../client-wire.ts'
 
 /** Anthropic's Messages API. */
 export const messagesWire: Wire = {
-  path: '/messages',
   headers: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
   request({ model, messages, tools, metadata, max_tokens: outputTokens = OUTPUT_TOKENS }) {
     const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
@@ -25,22 +23,6 @@ export const messagesWire: Wire = {
       // It has room for nothing but a user.
       ...(metadata !== undefined && { metadata: { user_id: metadata['step'] } }),
     }
-  },
-  answer: (body) => message.safeParse(body).data,
-  received(body) {
-    const { system, messages, tools, max_tokens: outputTokens, metadata } = messagesBody.parse(body)
-    const parts = messages.map((sent) => {
-      const blocks = blocksOf(sent.content)
-      return {
-        json: JSON.stringify(sent),
-        text: blocks.map(({ text, content: result }) => text ?? result ?? '').join('\n'),
-        calls: blocks.flatMap(({ name, input }) =>
-          name === undefined ? [] : [{ name, arguments: JSON.stringify(input) }],
-        ),
-      }
-    })
-    const first = { json: JSON.stringify(system), text: system, calls: [] }
-    return { parts: [first, ...parts], tools, outputTokens, step: metadata.user_id }
   },
   reply: (said, { promptTokens, cachedTokens, outputTokens }) => ({
     ...HEAD,
@@ -103,60 +85,3 @@ function replyBlocks({
   }))
   return [...said, ...called]
 }
-
-const block = z.looseObject({
-  type: z.string(),
-  text: z.string().optional(),
-  content: z.string().optional(),
-  name: z.string().optional(),
-  input: z.unknown().optional(),
-})
-
-type Block = z.output<typeof block>
-
-const content = z.union([z.string(), z.array(block)])
-
-function blocksOf(given: z.output<typeof content>): readonly Block[] {
-  return typeof given === 'string' ? [{ type: 'text', text: given }] : given
-}
-
-/** What a request of the demo's client has, after Foldgate as well. */
-const messagesBody = z.object({
-  system: z.string(),
-  messages: z.array(z.looseObject({ content })),
-  tools: z.array(z.unknown()),
-  max_tokens: z.int(),
-  metadata: z.object({ user_id: z.string() }),
-})
-
-const replyBlock = z.union([
-  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal('text'), text: z.string() }),
-  // Thoughts, and whatever else a server of the user's may add.
-  z.object({ type: z.string() }).transform(() => null),
-])
-
-/** The parts of an answer that the demo reads. What was cached is counted beside the rest, where there is a cache. */
-const message = z
-  .object({
-    content: z.array(replyBlock),
-    usage: z
-      .object({
-        input_tokens: z.number(),
-        cache_read_input_tokens: z.number().nullish(),
-        cache_creation_input_tokens: z.number().nullish(),
-      })
-      .nullish(),
-  })
-  .transform(({ content: came, usage }) => {
-    const blocks = came.filter((each) => each !== null)
-    const said = blocks.flatMap((each) => (each.type === 'text' ? [each.text] : []))
-    const calls = blocks.flatMap((each) => {
-      if (each.type !== 'tool_use') return []
-      return [{ id: each.id, name: each.name, arguments: JSON.stringify(each.input) }]
-    })
-    if (usage == null) return wireAnswer(said, calls, null)
-    const cachedTokens = usage.cache_read_input_tokens ?? 0
-    const promptTokens = usage.input_tokens + cachedTokens + (usage.cache_creation_input_tokens ?? 0)
-    return wireAnswer(said, calls, { promptTokens, cachedTokens })
-  })

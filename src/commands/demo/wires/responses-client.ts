@@ -1,9 +1,7 @@
-import { z } from 'zod'
-import { type ChatMessage, type Wire, wireAnswer } from '../client-wire.ts'
+import type { ChatMessage, Wire } from '../client-wire.ts'
 
 /** OpenAI's Responses API, with all of the conversation in each request. */
 export const responsesWire: Wire = {
-  path: '/responses',
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   request: ({ model, messages, tools, metadata, max_tokens: outputTokens }) => ({
     model,
@@ -15,16 +13,6 @@ export const responsesWire: Wire = {
     ...(metadata !== undefined && { metadata }),
     ...(outputTokens !== undefined && { max_output_tokens: outputTokens }),
   }),
-  answer: (body) => response.safeParse(body).data,
-  received(body) {
-    const { input, tools, max_output_tokens: outputTokens, metadata } = responsesBody.parse(body)
-    const parts = input.map((item) => ({
-      json: JSON.stringify(item),
-      text: textOf(item.content ?? item.output ?? ''),
-      calls: item.type === 'function_call' ? [functionCall.parse(item)] : [],
-    }))
-    return { parts, tools, outputTokens, step: metadata.step }
-  },
   reply: (message, { promptTokens, cachedTokens, outputTokens }) => ({
     ...HEAD,
     output: itemsOf(message),
@@ -71,49 +59,3 @@ function itemsOf(message: ChatMessage): readonly object[] {
   }))
   return [...said, ...calls]
 }
-
-const texts = z.union([z.string(), z.array(z.looseObject({ text: z.string() }))])
-
-function textOf(content: z.output<typeof texts>): string {
-  return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n')
-}
-
-const functionCall = z.object({ name: z.string(), arguments: z.string() })
-
-/** What a request of the demo's client has, after Foldgate as well. */
-const responsesBody = z.object({
-  input: z.array(z.looseObject({ type: z.string(), content: texts.optional(), output: texts.optional() })),
-  tools: z.array(z.unknown()),
-  max_output_tokens: z.int(),
-  metadata: z.object({ step: z.string() }),
-})
-
-const outputItem = z.union([
-  functionCall.extend({ type: z.literal('function_call'), call_id: z.string() }),
-  z.object({ type: z.literal('message'), content: texts }),
-  // Thoughts, and whatever else a server of the user's may add.
-  z.object({ type: z.string() }).transform(() => null),
-])
-
-/** The parts of an answer that the demo reads. */
-const response = z
-  .object({
-    output: z.array(outputItem),
-    usage: z
-      .object({
-        input_tokens: z.number(),
-        input_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
-      })
-      .nullish(),
-  })
-  .transform(({ output, usage }) => {
-    const items = output.filter((item) => item !== null)
-    const said = items.flatMap((item) => (item.type === 'message' ? [textOf(item.content)] : []))
-    const calls = items.flatMap((item) => {
-      if (item.type !== 'function_call') return []
-      const { call_id: id, name, arguments: args } = item
-      return [{ id, name, arguments: args }]
-    })
-    const cachedTokens = usage?.input_tokens_details?.cached_tokens ?? 0
-    return wireAnswer(said, calls, usage == null ? null : { promptTokens: usage.input_tokens, cachedTokens })
-  })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
+  conversationList,
+  type ConversationQuery,
   findConversations,
   listAddress,
-  type ConversationQuery,
-} from '../../../src/admin/page/conversation-filter.ts'
-import { conversationList } from '../../../src/admin/page/conversation-list.ts'
+} from '../../../src/admin/page/conversation-list.ts'
 import { times } from '../../support/times.ts'
 import { cardWith, now, visibleText } from './made-up.ts'
 
