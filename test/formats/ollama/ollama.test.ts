@@ -149,8 +149,10 @@ test('pictures are read with their sizes, and go with a mark in their place', ()
   expect(runAtOnce(ollamaChat.entries.withoutMedia(source, message, 2, '[image]'))).toBeNull()
 })
 
+const images = (...all: readonly string[]) =>
+  JSON.stringify({ role: 'user', content: all.join(), images: all })
+
 test('users’ messages are joined with the pictures of all', () => {
-  const images = (...all: string[]) => JSON.stringify({ role: 'user', content: all.join(), images: all })
   expect(JSON.parse(ollamaChat.entries.joined([images('a'), user, images('b', 'c')], 1) ?? '')).toEqual({
     role: 'user',
     content: 'a\n\nplease\n\nb,c',
@@ -163,5 +165,5 @@ test('a message that the server would not read is not guessed at', () => {
     { role: 'user', content: [{ type: 'text', text: 'a' }] },
     { role: 'user', images: ['a', 7] },
   ])
-    expect(() => readBody(ollamaChat, JSON.stringify({ messages: [message] }))).toThrow()
+    expect(() => readBody(ollamaChat, JSON.stringify({ messages: [message] }))).toThrow('cannot be read')
 })

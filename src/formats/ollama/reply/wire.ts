@@ -106,12 +106,6 @@ function createWriter(): ClientWriter {
   /** The latest line: what is said later is written like it. */
   let latest: JsonObject = {}
 
-  function written(like: JsonObject, message: JsonObject, more: JsonObject): readonly string[] {
-    const { model, created_at: at } = like
-    const line = { model, created_at: at, message: { role: 'assistant', content: '', ...message }, ...more }
-    return [lineOf(line)]
-  }
-
   return {
     note: ({ json }) => {
       latest = json
@@ -149,6 +143,13 @@ function createWriter(): ClientWriter {
       }
     },
   }
+}
+
+/** A line that says this, written like another one. */
+function written(like: JsonObject, message: JsonObject, more: JsonObject): readonly string[] {
+  const { model, created_at: at } = like
+  const line = { model, created_at: at, message: { role: 'assistant', content: '', ...message }, ...more }
+  return [lineOf(line)]
 }
 
 function messageIn({ message }: JsonObject): JsonObject {
