@@ -47,7 +47,7 @@ test('recordings are a chat with Ollama, whose window stands in each request: ev
   const report = await runJob(chat, { folder, file: null, pointsMax: null, keepsBodies: false })
   expect(report.failures).toEqual([])
   expect(report.tallies).toMatchObject({
-    own: { requests: 4, errors: 0, rejected: 0 },
+    own: { requests: 6, errors: 0, rejected: 0 },
     'own (repaired)': { requests: 4, errors: 0, rejected: 0 },
     'own (broken)': { requests: 4, errors: 0, rejected: 0 },
   })
