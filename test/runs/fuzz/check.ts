@@ -138,7 +138,8 @@ export const ollamaHistory: History = historyOf({
   },
   isRestated: () => false,
   isRecap: ({ value }) => value['role'] === 'user' && RECAP.test(JSON.stringify(value['content'] ?? '')),
-  markCharacters: '"content":"[image]\\n",'.length,
+  // What is left of an object of arguments is a text in another, with each of its quotes escaped.
+  markCharacters: '"content":"[image]\\n",{"clipped":"[clipped: 100 tokens in all]"}'.length + 40,
   breaksOf: chatBreaks,
   brokenBefore: () => 0,
 })
