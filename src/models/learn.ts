@@ -102,7 +102,7 @@ export function createLearning({
     noteOf(suspected.oddReports, conversation, { promptTokens, ownTextTokens: textTokens })
     if (verdict === 'none') return false
     const windowTokens = verdict === 'cut' ? cutWindow(lesson, reported) : null
-    onCut(key.model, {
+    onCut(lesson.question.model ?? key.model, {
       certainty: verdict === 'cut' ? 'known' : 'suspected',
       promptTokens,
       expectedTokens: counted === null ? promptTokens : expectedTokens,

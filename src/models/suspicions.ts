@@ -21,6 +21,8 @@ export type Suspicions = {
   isLimitHeld: boolean
   /** How often a request was refused with the usage asked for, and answered without. */
   usageRefusals: number
+  /** Whether a request that asked for errors instead of silent cuts was refused, and answered without. */
+  refusesErrors: boolean
   /** Where prompts that came out cut say that the window lies. */
   cutBounds: CutBounds | null
   /** How many long prompts in a row were not read from the provider's cache; null before any was. */
@@ -64,6 +66,7 @@ export function noSuspicions(
     togetherTokens: 0,
     isLimitHeld: false,
     usageRefusals: 0,
+    refusesErrors: false,
     cutBounds: null,
     cacheMisses: null,
   }

@@ -1,13 +1,17 @@
 import { expect } from 'vitest'
 import { isJsonObject, parseJsonText, type JsonObject, stringOr } from '../../src/json/json-value.ts'
-import type { Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
+import type { Finish, Replies, StreamEvent } from '../../src/formats/answer-contract.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
+import { ollamaChat } from '../../src/formats/ollama/ollama.ts'
 import { responses as responsesDialect } from '../../src/formats/responses/responses.ts'
 import * as deltas from './chat/reply/streamed.ts'
 import { eventsIn } from './joined.ts'
 import * as blocks from './messages/reply/streamed.ts'
+import * as lines from './ollama/reply/streamed.ts'
 import * as items from './responses/reply/streamed.ts'
+
+const DONE = 'data: [DONE]\n\n'
 
 const cited = { citations: [{ type: 'char_location', cited_text: 'x' }] }
 const refusal = { content: [{ type: 'refusal', refusal: 'No.' }] }
@@ -31,6 +35,10 @@ export type ReplyDialect = {
   readonly read: (out: readonly (StreamEvent | string)[]) => JsonObject
   readonly partsIn: (body: JsonObject) => readonly JsonObject[]
   readonly textsIn: (body: JsonObject) => readonly string[]
+  /** Whether a call may come cut; if not, one that was cut does not come. */
+  readonly cutsCalls: boolean
+  /** How a reply with calls says that it ended. */
+  readonly callsEnd: Finish
   /** What a reply says that was cut. */
   readonly cut: object
   /** A plain answer that is none, and what ends a stream beside its own end. */
@@ -121,8 +129,10 @@ export const chats: ReplyDialect = {
   textsIn: ({ choices }) =>
     objectsIn(choices).flatMap(({ message }) => stringOr(Object(message).content, '') || []),
   cut: { choices: [{ finish_reason: 'length' }] },
+  cutsCalls: true,
+  callsEnd: 'calls',
   failed: { choices: [1, 2] },
-  lastWords: [],
+  lastWords: [DONE],
 }
 
 export const messages: ReplyDialect = {
@@ -152,9 +162,11 @@ export const messages: ReplyDialect = {
   partsIn: ({ content }) => objectsIn(content),
   textsIn: ({ content }) =>
     objectsIn(content).flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])),
+  cutsCalls: true,
+  callsEnd: 'calls',
   cut: { stop_reason: 'max_tokens' },
   failed: { ...blocks.messageOf([blocks.text('x')]), error: { type: 'api_error', message: 'x' } },
-  lastWords: ['event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n'],
+  lastWords: [DONE, 'event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n'],
 }
 
 const failedResponse = items.responseOf([], {
@@ -198,9 +210,56 @@ export const responses: ReplyDialect = {
           ]
         : [],
     ),
+  cutsCalls: true,
+  callsEnd: 'calls',
   cut: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
   failed: failedResponse,
-  lastWords: [`data: ${JSON.stringify({ type: 'response.failed', response: failedResponse })}\n\n`],
+  lastWords: [DONE, `data: ${JSON.stringify({ type: 'response.failed', response: failedResponse })}\n\n`],
+}
+
+/** Its calls come whole, and a reply has no id: of which answer it is, its time tells. */
+export const ollama: ReplyDialect = {
+  name: 'ollama',
+  replies: ollamaChat.replies,
+  text: (content) => ({ content }),
+  thought: (place) => ({ thinking: `I think ${place}. ` }),
+  call: (name, given = '{}') => {
+    const read = parseJsonText(given)
+    return isJsonObject(read) ? { tool_calls: [{ function: { name, arguments: read } }] } : {}
+  },
+  makers: {},
+  answer: (parts, { at, isCut, tokens, pieceCharacters }) => {
+    const said = (key: string) => parts.map((part) => stringOr(part[key], '')).join('')
+    const [content, thinking] = [said('content'), said('thinking')]
+    const calls = parts.flatMap(({ tool_calls: list }) => objectsIn(list))
+    const counts = {
+      created_at: `at ${at}`,
+      ...(tokens === null ? {} : { prompt_eval_count: tokens, eval_count: 1 }),
+    }
+    const reason = isCut ? 'length' : 'stop'
+    const message = {
+      content,
+      ...(thinking === '' ? {} : { thinking }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    }
+    const pieces = [
+      ...piecesOf(thinking, pieceCharacters).map((piece) => ({ thinking: piece })),
+      ...piecesOf(content, pieceCharacters).map((piece) => ({ content: piece })),
+      ...calls.map((call) => ({ tool_calls: [call] })),
+    ]
+    return {
+      body: lines.plainAnswer(message, reason, counts),
+      events: lines.streamOf(pieces, counts, reason).map((text) => ({ text })),
+    }
+  },
+  read: lines.readStrictly,
+  partsIn: ({ message }) => objectsIn(Object(message).tool_calls),
+  textsIn: ({ message }) => [stringOr(Object(message).content, '')].filter((text) => text !== ''),
+  cutsCalls: false,
+  callsEnd: 'end',
+  cut: { done_reason: 'length' },
+  failed: { ...lines.plainAnswer({ content: 'x' }, 'stop'), error: 'x' },
+  lastWords: [],
 }
 
 const objectsIn = (list: unknown): readonly JsonObject[] =>

@@ -11,6 +11,15 @@ import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 import { forAll, propertyRuns } from '../support/property-runs.ts'
 import { times } from '../support/times.ts'
+import {
+  anyJson,
+  bodyOf,
+  changedBodies,
+  text,
+  type Json,
+  written,
+  writeString,
+} from '../support/written-json.ts'
 
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
@@ -63,73 +72,7 @@ const idOf = (id: unknown, otherwise: string): string => (typeof id === 'string'
 
 // --- bodies ---
 
-/** JSON that keeps how it is written: a text is taken as it is, the rest is written with chosen spaces and escapes. */
-type Json =
-  | string
-  | number
-  | boolean
-  | null
-  | { raw: string }
-  | readonly Json[]
-  | { entries: readonly [Json, Json][] }
-
-function write(value: Json, next: () => number): string {
-  const space = () => [' ', '\n', '\t', '\r\n', '', '', '', ''][next() % 8] ?? ''
-  if (typeof value === 'string') return writeString(value, next)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if ('raw' in value) return value.raw
-  if (isList(value))
-    return `[${value.map((inner) => space() + write(inner, next) + space()).join(',') || space()}]`
-  const entries = value.entries.map(
-    ([key, inner]) => `${space()}${write(key, next)}${space()}:${space()}${write(inner, next)}${space()}`,
-  )
-  return `{${entries.join(',') || space()}}`
-}
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
-
-function writeString(text: string, next: () => number): string {
-  const units = times(text.length, (index) => text.charAt(index))
-  // A lone surrogate can only be sent escaped: UTF-8 has no bytes for it.
-  const mustEscape = !text.isWellFormed()
-  const written = units.map((unit) => {
-    const isSurrogate = /[\ud800-\udfff]/.test(unit)
-    if ((isSurrogate && mustEscape) || (!isSurrogate && next() % 6 === 0)) {
-      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0')
-      return `\\u${next() % 2 === 0 ? digits : digits.toUpperCase()}`
-    }
-    return isSurrogate ? unit : JSON.stringify(unit).slice(1, -1)
-  })
-  return `"${written.join('')}"`
-}
-
-const text = fc.oneof(
-  fc.string({ unit: 'grapheme', maxLength: 12 }),
-  fc.string({
-    unit: fc.constantFrom('"', '\\', '/', '\n', '{', ']', ',', ':', 'ä', '\ud83d', '\ude00'),
-    maxLength: 8,
-  }),
-)
-
-const raw = fc
-  .constantFrom(...'1e400 -0 12345678901234567890 1E-7 0.10 [[[]]] {"messages":[{"role":"user"}]}'.split(' '))
-  .map((value) => ({ raw: value }))
-
-const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
-  json: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    text,
-    fc.constantFrom(null, true, false, 7),
-    raw,
-    fc.array(tie('json'), { maxLength: 3 }),
-    fc.array(fc.tuple(text, tie('json')), { maxLength: 3 }).map((entries) => ({ entries })),
-  ),
-})).json
-
 const id = fc.constantFrom<Json>('call_1', 'call_2', '', null, 7)
-
-/** An object of these fields, in this order. */
-const written = (...entries: readonly [Json, Json][]): Json => ({ entries })
 
 const call = fc
   .record({ id, input: text })
@@ -166,22 +109,6 @@ const message: fc.Arbitrary<Json> = fc
       .map((entries): Json => ({ entries: [['role', name], ...entries] })),
   )
 
-const bodyOf = (messages: fc.Arbitrary<Json>) =>
-  fc
-    .tuple(
-      messages,
-      fc.array(fc.tuple(text, anyJson), { maxLength: 3 }),
-      anyJson,
-      fc.infiniteStream(fc.nat(23)),
-      fc.nat(4),
-    )
-    .map(([list, others, tools, numbers, place]) => {
-      const entries: [Json, Json][] = [['model', 'm'], ['tools', tools], ...others]
-      entries.splice(place, 0, ['messages', list])
-      const next = () => numbers.next().value ?? 0
-      return Buffer.from(write({ entries }, next))
-    })
-
 const usualBody = bodyOf(fc.array(message, { minLength: 1, maxLength: 4 }))
 const oddBody = bodyOf(fc.oneof(fc.array(fc.oneof(message, anyJson), { maxLength: 4 }), anyJson))
 
@@ -213,24 +140,7 @@ test('a body that ends early is not read, wherever it ends', () => {
 })
 
 test('bytes that were changed at random are read as JSON.parse reads them, or not at all', () => {
-  const interesting = fc.oneof(
-    fc.constantFrom(...Array.from('{}[]",:\\ \n\t0-.eEtfnu\0\x0b', (character) => character.charCodeAt(0))),
-    fc.nat(255),
-  )
-  const change = fc.tuple(fc.nat(), interesting, fc.constantFrom('replace', 'insert', 'remove', 'repeat'))
-  const changedBody = fc
-    .tuple(usualBody, fc.array(change, { minLength: 1, maxLength: 3 }))
-    .map(([body, changes]) => {
-      const bytes = [...body]
-      for (const [where, byte, how] of changes) {
-        const index = where % bytes.length
-        if (how === 'replace') bytes[index] = byte
-        else if (how === 'insert') bytes.splice(index, 0, byte)
-        else if (how === 'remove') bytes.splice(index, 1)
-        else bytes.splice(index, 0, ...bytes.slice(index, index + (byte % 40)))
-      }
-      return Buffer.from(bytes)
-    })
+  const changedBody = changedBodies(usualBody)
   expect(new Set(collectRead(changedBody, 1_500)).size).toBe(2)
 })
 

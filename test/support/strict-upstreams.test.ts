@@ -5,6 +5,8 @@ import type { WireBlock } from './messages/wire-block.ts'
 import { itemBreaks } from './responses/item-rules.ts'
 import { startResponsesUpstream, type ResponsesUpstreamOptions } from './responses/responses-upstream.ts'
 import type { WireItem } from './responses/wire-item.ts'
+import { chatBreaks } from './ollama/chat-rules.ts'
+import { startOllamaUpstream } from './ollama/ollama-upstream.ts'
 import { openPrefixCache, type PromptPart } from './strict-upstream/prefix-cache.ts'
 import { cutRawRequest } from './strict-upstream/raw-request.ts'
 import { startStrictUpstream, type StrictUpstreamOptions } from './strict-upstream/strict-upstream.ts'
@@ -118,6 +120,49 @@ test.each<[string, ...unknown[]]>([
 ])('Responses: %s', (rule, ...items) => {
   const issued = new Map([['msg_1', { reply: 'resp_1', reasoningId: 'rs_1' }]])
   expect(itemBreaks(items, issued).map((broken) => broken.rule)).toContain(rule)
+})
+
+const ollamaCall = (given: unknown = {}) => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ function: { name: 'look', arguments: given } }],
+})
+const ollamaResult = { role: 'tool', tool_name: 'look', content: 'Seen.' }
+
+test.each<[string, ...object[]]>([
+  ['message-shape', { role: 'developer', content: 'Be brief.' }],
+  ['message-shape', user(says('a part of chat completions'))],
+  ['message-shape', { ...hello, images: ['data:image/png;base64,iVBORw0KGgo='] }],
+  ['message-shape', hello, ollamaCall('{}'), ollamaResult],
+  ['calls-unanswered', hello, ollamaCall(), hello],
+  ['calls-unanswered', hello, ollamaCall(), hello, ollamaResult],
+  ['result-orphan', hello, ollamaResult],
+  ['result-orphan', hello, ollamaCall(), ollamaResult, ollamaResult],
+  ['result-unknown-call', hello, ollamaCall(), { ...ollamaResult, tool_name: 'find' }],
+])('Ollama: %s', (rule, ...messages) => {
+  expect(chatBreaks(messages).map((broken) => broken.rule)).toContain(rule)
+  expect(chatBreaks([hello, ollamaCall(), ollamaResult, { role: 'assistant', content: 'So.' }])).toEqual([])
+})
+
+test('Ollama drops the oldest messages whether or not that parts a pair, and refuses only who asks for it', async () => {
+  const system = { role: 'system', content: 'x'.repeat(100) }
+  const messages = [system, { ...hello, content: 'y'.repeat(500) }, ollamaCall(), ollamaResult]
+  const body = { messages, stream: false, options: { num_ctx: 300 } }
+  for (const temperament of ['errors', 'drops'] as const) {
+    const upstream = await startOllamaUpstream({ ...usual, temperament, reply: sayingSo })
+    const ask = asking({ ...upstream, url: new URL(upstream.url).origin }, '/api/chat', {})
+    const cut = parseObject((await ask(body)).text) ?? {}
+    const [seen] = upstream.requests
+    expect(seen).toMatchObject({ status: 200, windowTokens: 300, dropped: [1], rejected: null })
+    expect(cut['prompt_eval_count']).toBe((seen?.promptTokens ?? 0) - 504)
+    const refused = await ask({ ...body, truncate: false })
+    const words = '{"error":"the input length exceeds the context length"}'
+    expect([refused.status, refused.text === words]).toEqual(
+      temperament === 'errors' ? [400, true] : [200, false],
+    )
+    const running = await fetch(`${new URL(upstream.url).origin}/api/ps`)
+    expect(await running.json()).toMatchObject({ models: [{ name: 'm', context_length: 300 }] })
+  }
 })
 
 describe('what each refuses, in its own words', () => {

@@ -1,5 +1,5 @@
 import { lruCache } from '../../lru-cache.ts'
-import type { UpstreamAddress } from '../../upstream/address.ts'
+import { rootOf, type UpstreamAddress } from '../../upstream/address.ts'
 import { clientCredential, type HeldKeyMark } from '../../upstream/credential.ts'
 import { apiBase } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
@@ -100,6 +100,8 @@ const CREDENTIALS_MAX = 1_000
 /** Where the API begins, behind the upstream's own path; null where nothing is to be asked. */
 function baseOf(address: UpstreamAddress, { target }: WindowQuestion): string | null {
   const base = apiBase(address, target)
+  // A conversation at the server's root is one with the server whose API is at the upstream's path.
+  if (base !== null && base === rootOf(address.path)) return ''
   if (base === null || !base.startsWith(address.path)) return null
   // Azure's way of naming the model; servers that understand it say of their models elsewhere.
   const own = base.slice(address.path.length).replace(/\/$/, '')

@@ -1,5 +1,5 @@
 import type { Form, Outcome, Sending } from '../request.ts'
-import { isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
 import { withReplaced } from './outgoing-body.ts'
 
 /** The form as it has its server refuse a prompt that it would cut without a word, if it was rewritten or `mayOverflow`. */
@@ -11,9 +11,15 @@ export function withErrorsAsked(form: Form, { request, refused }: Sending, mayOv
 }
 
 /** Sends what was refused without that word: a server that knows it may be another than the one that has to. */
-export async function askNoErrors(first: Outcome, { form, sending, send }: Retrying): Promise<Outcome> {
-  const { refused } = sending
-  if (form.chat.body.errorsRequest === null || refused.has('errors') || !isOurDoing(first)) return first
-  refused.add('errors')
-  return (await sendAgain(first, () => send(form, sending))) ?? standing(first)
+export async function askNoErrors(
+  first: Outcome,
+  { form, sending, send, parts }: Retrying,
+): Promise<Outcome> {
+  if (first.asksErrors !== true || !isOurDoing(first)) return first
+  sending.refused.add('errors')
+  const plain = await sendAgain(first, () => send(form, sending))
+  if (plain === null) return standing(first)
+  if (isAnswered(plain) && first.answer.status !== 500)
+    parts.models.suspected(sending.request.modelKey).refusesErrors = true
+  return plain
 }

@@ -194,7 +194,7 @@ function isCrowded({ verdict, classification }: Outcome): boolean {
 }
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): Send {
+function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: RequestParts): Send {
   return async function sendOnceMore(form, sending) {
     const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
@@ -209,7 +209,8 @@ function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): 
         sending.wasTooLong ||
         isFull(measure, promptTokens) ||
         windows.isDoubted(modelKey, promptTokens)
-      const asking = asksForErrors ? withErrorsAsked(form, sending, mayOverflow) : form
+      const isAsked = asksForErrors && !models.suspected(modelKey).refusesErrors
+      const asking = isAsked ? withErrorsAsked(form, sending, mayOverflow) : form
       const sent = withRenamedModel(withoutBilling(asking, sending.request), sending.request)
       const isChanged = !isUntouched(sent)
       sending.attempts += 1
@@ -244,7 +245,12 @@ function sendOnce({ upstreams, windows, poolOf, asksForErrors }: RequestParts): 
         },
       })
       if (flight !== null) answer.body.onceOver(flight.end)
-      const how = { remedy: 'none', asksUsage: false, offersRecall: false } as const
+      const how = {
+        remedy: 'none',
+        asksUsage: false,
+        offersRecall: false,
+        asksErrors: asking !== form,
+      } as const
       return { ...judged, attempts, firstSentAtMs, firstByteMs, form, ...how }
     } catch (error) {
       flight?.end()

@@ -149,7 +149,8 @@ test('pictures are read with their sizes, and go with a mark in their place', ()
   expect(runAtOnce(ollamaChat.entries.withoutMedia(source, message, 2, '[image]'))).toBeNull()
 })
 
-const images = (...all: string[]) => JSON.stringify({ role: 'user', content: all.join(), images: all })
+const images = (...all: readonly string[]) =>
+  JSON.stringify({ role: 'user', content: all.join(), images: all })
 
 test('users’ messages are joined with the pictures of all', () => {
   expect(JSON.parse(ollamaChat.entries.joined([images('a'), user, images('b', 'c')], 1) ?? '')).toEqual({

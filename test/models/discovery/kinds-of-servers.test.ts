@@ -288,3 +288,13 @@ test.each(Object.entries(kinds))(
     expect(await found(routes, model, base)).toEqual({ window, troubles: [] })
   },
 )
+
+// Story: an Ollama behind a URL with `/v1` was never asked by its own chat, which stands at the root: what it had loaded was not known.
+test.each(['/v1', ''])(
+  'a chat at a server’s root asks the server whose API is at the upstream’s path: "%s"',
+  async (base) => {
+    const running = at('/api/ps', [{ name: 'm:latest', model: 'm:latest', context_length: 9216 }], 'models')
+    await using ollamas = await discovery(running, { base })
+    expect(await ollamas.tokens('m', { path: '/api/chat' })).toBe(9216)
+  },
+)

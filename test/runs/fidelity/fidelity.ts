@@ -4,15 +4,15 @@
  *
  *   node test/runs/fidelity/fidelity.ts FOLDER [--file NAME]… [--all] [--window N] [--upstream-ratio R]
  *     [--profile FILE.yaml]… [--target SHARE]… [--without PART]… [--row NAME]… [--views N [--seed S]] [--workers N] [--json]
- *     [--dialect responses|messages [--reasoning N]]
+ *     [--dialect responses|messages [--reasoning N]] [--dialect ollama]
  *
  * `--target 0.6` adds a row that compacts down to that share, `--without names` one whose recaps do not tell that part.
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or a single `request`.
  * Without `--file` the files `coding-long` and `coding-parallel` are read, with `--all` every one. Every assistant
  * message was once the answer to a request with all messages before it: each of these requests is made again, one after
- * the other, through real sockets and a Foldgate, and what the upstream received is measured. 4,000 tokens of the window
- * are kept for the reply. Nothing that Foldgate says of itself plays a part.
+ * the other, through real sockets and a Foldgate, and what the upstream received is measured. 4,000 tokens of the window,
+ * or a quarter of one below 8,000, are kept for the reply. Nothing that Foldgate says of itself plays a part.
  *
  * All sizes are the upstream's count, which is the strict upstream's. *Budget* is the window less the reserve, *room*
  * what tools and leading system messages leave of it. A client's message *stands* in the view byte for byte, or changed:
@@ -80,6 +80,9 @@
  * this upstream does, with all reasoning that it was sent: a call in items takes the same tokens, text beside calls a
  * frame of its own, reasoning what it takes. A compaction is a request of which the items before are no beginning.
  *
+ * With `--dialect ollama` the recordings are written as a client of Ollama's own chat has them, which says the window in each
+ * request; beside each row of Foldgate's stands the same in chat completions.
+ *
  * `--views N` prints N views of Foldgate's rows whole, as a model would get them, drawn by `--seed` (default 1) from all
  * requests whose view is not what the client sent. They go to standard output and nowhere else. Read ten: could you go
  * on from this?
@@ -89,7 +92,7 @@
  */
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { refuse, runCommand } from '../harness/command.ts'
-import type { RunDialect } from '../harness/lived.ts'
+import { ollamaRecording } from '../harness/ollama.ts'
 import { readRecordings, type Recording } from '../harness/recordings.ts'
 import { grouped } from '../harness/table.ts'
 import { workersFor } from '../harness/workers.ts'
@@ -111,7 +114,7 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
   )
   if (conversations.every(({ requests }) => requests === 0))
     refuse('The recordings hold no request to measure.')
-  const asked = { folder, room, dialect, reasoningTokens, upstreamRatio, views }
+  const asked = { folder, room, reasoningTokens, upstreamRatio, views }
   // The longest first, so that no worker is left alone with one in the end.
   const orders: readonly Order[] = conversations
     .toSorted((one, other) => other.requests - one.requests)
@@ -136,8 +139,9 @@ async function measure(args: readonly string[], elapsed: () => string): Promise<
   } else {
     printViews(reports, views?.count ?? 0)
     const isChat = dialect === 'chat-completions'
+    const thought = dialect === 'ollama' ? '' : `, ${reasoningTokens} tokens of reasoning before each reply`
     const how = [
-      isChat ? '' : `, --dialect ${dialect}, ${reasoningTokens} tokens of reasoning before each reply`,
+      isChat ? '' : `, --dialect ${dialect}${thought}`,
       upstreamRatio === 1
         ? ''
         : `, without the first of each conversation; the upstream counts ${upstreamRatio} times what we do`,
@@ -174,8 +178,6 @@ type Order = {
   readonly place: number
   readonly row: Row
   readonly room: Room
-  /** Of Foldgate's rows. */
-  readonly dialect: RunDialect
   /** How much the model thinks before each reply, where the API has its thoughts sent back. */
   readonly reasoningTokens: number
   /** How many times our count of a text the upstream's is. */
@@ -193,8 +195,11 @@ type OrderReport = {
 /** Does an order from the reading of its file to the sums. */
 async function runOrder(order: Order): Promise<OrderReport> {
   const { folder, file, place, row, room, upstreamRatio } = order
-  const recording = recordingsOf(folder, file)[place]
-  if (recording === undefined) throw new Error(`${file} has no conversation ${place}`)
+  const recorded = recordingsOf(folder, file)[place]
+  if (recorded === undefined) throw new Error(`${file} has no conversation ${place}`)
+  const isOllama = row.kind === 'foldgate' && row.dialect === 'ollama'
+  const { windowTokens } = room
+  const recording = isOllama ? ollamaRecording(recorded, { windowTokens, hasIds: true }) : recorded
   const { count: countOurs } = await loadCounter('o200k_base')
   const count = (text: string) => Math.round(upstreamRatio * countOurs(text))
   const inputAt = openPolicyInput(recording, room, count)
@@ -220,7 +225,7 @@ async function runOrder(order: Order): Promise<OrderReport> {
 }
 
 async function openSender(
-  { row, room, dialect, reasoningTokens }: Order,
+  { row, room, reasoningTokens }: Order,
   recording: Recording,
   inputAt: (point: number) => PolicyInput,
   count: (text: string) => number,
@@ -230,9 +235,12 @@ async function openSender(
     if (openPolicy === undefined) throw new Error(`there is no policy ${row.name}`)
     return openPolicySender(openPolicy(), recording, inputAt, count)
   }
-  const asked = { recording, profile: withWindow(row.profile, room.windowTokens), room, count }
-  if (dialect === 'chat-completions') return openFoldgateSender(asked)
-  return openLivedSender({ ...asked, dialect, reasoningTokens })
+  const asked = { recording, room, count }
+  const { profile, dialect } = row
+  if (dialect === 'ollama') return openFoldgateSender({ ...asked, profile, dialect })
+  const windowed = { ...asked, profile: withWindow(profile, room.windowTokens) }
+  if (dialect === 'chat-completions') return openFoldgateSender(windowed)
+  return openLivedSender({ ...windowed, dialect, reasoningTokens })
 }
 
 const read = new Map<string, readonly Recording[]>()

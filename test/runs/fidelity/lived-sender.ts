@@ -8,7 +8,7 @@ import { rulesFor } from '../harness/subject.ts'
 import { openBlockChatReader, openItemChatReader } from './chat-readers.ts'
 import { faultsOf, type FoldgateSenderOptions, type Sender } from './senders.ts'
 
-type LivedSenderOptions = FoldgateSenderOptions & {
+type LivedSenderOptions = Omit<FoldgateSenderOptions, 'dialect'> & {
   readonly dialect: LivedDialect
   /** How much the model thinks before each reply, in tokens. */
   readonly reasoningTokens: number

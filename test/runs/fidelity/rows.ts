@@ -20,7 +20,12 @@ import {
 
 /** A row of the table: a Foldgate with this profile, or a policy of the client's own. */
 export type Row =
-  | { readonly kind: 'foldgate'; readonly name: string; readonly profile: object }
+  | {
+      readonly kind: 'foldgate'
+      readonly name: string
+      readonly profile: object
+      readonly dialect: RunDialect
+    }
   | { readonly kind: 'policy'; readonly name: string }
 
 /** In the order of the table. Each conversation has a policy of its own. */
@@ -38,7 +43,8 @@ export const policies: ReadonlyMap<string, () => Policy> = new Map([
 
 /**
  * The policies, then Foldgate's strategies, then the profiles that were given. In other APIs than chat completions those of
- * Foldgate's without summaries: clients' policies and the stand-in for a summary model speak chat completions.
+ * Foldgate's without summaries: clients' policies and the stand-in for a summary model speak chat completions. Beside each of
+ * Ollama's stands the same of chat completions.
  */
 function rowsOf(profiles: ReadonlyMap<string, object>, dialect: RunDialect): readonly Row[] {
   const given: readonly (readonly [string, object])[] = [
@@ -46,8 +52,14 @@ function rowsOf(profiles: ReadonlyMap<string, object>, dialect: RunDialect): rea
     ['summarize', { strategy: 'summarize' }],
     ...profiles,
   ]
-  const foldgates = given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile }))
-  if (dialect !== 'chat-completions') return foldgates.filter(({ profile }) => !wantsSummaries(profile))
+  const foldgates = given.map(([name, profile]) => ({ kind: 'foldgate' as const, name, profile, dialect }))
+  const isChat = dialect === 'chat-completions'
+  const plain = foldgates.filter(({ profile }) => isChat || !wantsSummaries(profile))
+  if (dialect === 'ollama') {
+    const chat = { dialect: 'chat-completions' } as const
+    return plain.flatMap((row) => [{ ...row, ...chat, name: `${row.name}, chat` }, row])
+  }
+  if (!isChat) return plain
   return [...[...policies.keys()].map((name) => ({ kind: 'policy' as const, name })), ...foldgates]
 }
 
@@ -114,7 +126,7 @@ export function readOptions(args: readonly string[]) {
     refuse('--upstream-ratio takes a number above 0, as 1.25.')
   if (views !== null && json) refuse('Views are for people: print them without --json.')
   if (reasoning !== null && !/^\d+$/.test(reasoning)) refuse('--reasoning takes a number of tokens, or 0.')
-  if (reasoning !== null && dialect === 'chat-completions')
+  if (reasoning !== null && dialect !== 'responses' && dialect !== 'messages')
     refuse('--reasoning is for --dialect responses and messages.')
 
   if (values.all && values.file !== null) refuse('--all measures every file: leave --file out.')
@@ -128,7 +140,10 @@ export function readOptions(args: readonly string[]) {
     folder,
     // Some hold answers, and no request.
     files: values.all ? files.filter((name) => hasRequest(folder, name)) : files,
-    room: { windowTokens, reserveTokens: RESERVE_TOKENS },
+    room: {
+      windowTokens,
+      reserveTokens: windowTokens < 2 * RESERVE_TOKENS ? Math.floor(windowTokens / 4) : RESERVE_TOKENS,
+    },
     dialect,
     /** How much the model thinks before each reply, where the API has its thoughts sent back. */
     reasoningTokens: Number(reasoning ?? REASONING_TOKENS),
@@ -158,7 +173,7 @@ const REASONING_TOKENS = 40
 const flags = {
   file: texts,
   all: yes,
-  window: whole(16_000, 2 * RESERVE_TOKENS),
+  window: whole(16_000, 2048),
   profile: texts,
   row: texts,
   target: texts,

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import type { LivedDialect, RunDialect } from '../harness/lived.ts'
-import { rawMessage, requestPoints, type RawMessage, type Recording } from '../harness/recordings.ts'
+import { ollamaRecording } from '../harness/ollama.ts'
+import {
+  madeRecording,
+  rawMessage,
+  requestPoints,
+  type RawMessage,
+  type Recording,
+} from '../harness/recordings.ts'
 import { isSound, isWorkable } from './figures.ts'
 import { calling, result, said, wordsNamed } from './hand-made.ts'
 import { openLivedSender } from './lived-sender.ts'
@@ -92,6 +99,20 @@ test.each<LivedDialect>(['responses', 'messages'])(
   },
 )
 
+test.each([100_000, 12_000])(
+  'a chat with Ollama is answered as any chat, under the window that its requests ask for: %i',
+  async (windowTokens) => {
+    const [chat, ollama] = [
+      await walkLived('chat-completions', windowTokens, 0),
+      await walkLived('ollama', windowTokens, 0),
+    ]
+    expect(isSound(ollama) && isWorkable(ollama)).toBe(true)
+    const { requests, compactions, thingsHeld } = chat
+    expect(ollama).toMatchObject({ requests, compactions, thingsHeld })
+    expect(compactions > 0).toBe(windowTokens < 100_000)
+  },
+)
+
 // Story: the newest messages had a third of the room, reasoning included. That goes with the compaction, so that what was
 // left of them was a quarter, and less where more was thought.
 test.each<LivedDialect>(['responses', 'messages'])(
@@ -114,8 +135,7 @@ test('a small newest result is whole, although the thoughts before it go for tha
 })
 
 function recordingOf(all: readonly RawMessage[]): Recording {
-  const around = { before: '"model":"gpt-4o"', after: '', tools: '' }
-  return { file: 'own', id: 'one', messages: all, points: requestPoints(all), ...around }
+  return { ...madeRecording('own', 'one', all), points: requestPoints(all) }
 }
 
 /** A token for four characters serves for a judge. */
@@ -143,7 +163,7 @@ function walkSending(sentAt: (point: number) => readonly RawMessage[], sending: 
 
 /** Rounds of so many words, by a real count. */
 async function walkLived(dialect: RunDialect, windowTokens: number, reasoningTokens: number, words = 200) {
-  const lived = recordingOf([
+  const chat = recordingOf([
     said('system', 'Be brief.'),
     said('user', 'What stands in src/first.ts?'),
     ...Array.from({ length: 14 }, (_, round) => {
@@ -152,11 +172,12 @@ async function walkLived(dialect: RunDialect, windowTokens: number, reasoningTok
     said('assistant', 'In src/first.ts stands what of_0_17 and of_13_40 say.'),
   ])
   const { count: countTokens } = await loadCounter('o200k_base')
+  const lived = dialect === 'ollama' ? ollamaRecording(chat, { windowTokens, hasIds: true }) : chat
   const profile = withWindow({ strategy: 'truncate' }, windowTokens)
   const asked = { recording: lived, profile, room: roomOf(windowTokens), count: countTokens }
   const sender =
-    dialect === 'chat-completions'
-      ? await openFoldgateSender(asked)
+    dialect === 'ollama' || dialect === 'chat-completions'
+      ? await openFoldgateSender(dialect === 'ollama' ? { ...asked, dialect } : asked)
       : await openLivedSender({ ...asked, dialect, reasoningTokens })
   return walk(lived, sender, windowTokens, countTokens)
 }

@@ -5,6 +5,7 @@ import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/prompt-tokens.ts'
 import { isObject } from '../../support/strict-upstream/wire-message.ts'
 import { messagesOf, textsBefore, toolsIn, type RawMessage, type Recording } from '../harness/recordings.ts'
+import { openOllamaStage } from '../harness/ollama.ts'
 import { openStage, refusedIn, type Exchange, type ReceivedRequest } from '../harness/stage.ts'
 import { bodyOf, rulesFor } from '../harness/subject.ts'
 import type { Tally } from './figures.ts'
@@ -87,6 +88,8 @@ export type FoldgateSenderOptions = {
   readonly room: Room
   /** The upstream's. */
   readonly count: (text: string) => number
+  /** `ollama`: the recording is one of its chats. Default: chat completions. */
+  readonly dialect?: 'ollama'
 }
 
 /**
@@ -96,18 +99,20 @@ export type FoldgateSenderOptions = {
  * stand-in any more.
  */
 export async function openFoldgateSender(options: FoldgateSenderOptions): Promise<Sender> {
-  const { recording, profile, room, count } = options
+  const { recording, profile, room, count, dialect } = options
   const all = messagesOf(recording.messages)
   const model = wantsSummaries(profile) ? await startSummaryModel() : null
-  const stage = await openStage({
-    profile: model === null ? profile : withCheapSummaries(withoutNoWriter(profile)),
-    ...(model !== null && { upstreams: cheapUpstream(model) }),
-    windowTokens: room.windowTokens,
-    // A recording that is broken itself has to get through as well; what is sent is compared with it below.
-    rules: rulesFor(recording.messages),
-    statesUsage: true,
-    count,
-  })
+  // A recording that is broken itself has to get through as well; what is sent is compared with it below.
+  const asked = { rules: rulesFor(recording.messages), statesUsage: true, count }
+  const stage =
+    dialect === 'ollama'
+      ? await openOllamaStage({ ...asked, profile, temperament: 'errors' })
+      : await openStage({
+          ...asked,
+          profile: model === null ? profile : withCheapSummaries(withoutNoWriter(profile)),
+          ...(model !== null && { upstreams: cheapUpstream(model) }),
+          windowTokens: room.windowTokens,
+        })
   return {
     send: async (point) => {
       const body = requestBody(recording, textsBefore(recording, point), room.reserveTokens)

@@ -1,6 +1,6 @@
 import {
   callsOf,
-  mediaCount,
+  mediaIn,
   textOf,
   textsOf,
   type WireMessage,
@@ -70,7 +70,7 @@ export function openStandings({ count, sizeOf }: StandingOptions): Standings {
     const [text, receivedText] = [readText(original), readText(received)]
     const isByteIdentical = original.text === received.text
     const shown = renderTerminal(text)
-    const [media, receivedMedia] = [original, received].map(({ message }) => mediaCount(message['content']))
+    const [media, receivedMedia] = [original, received].map(({ message }) => mediaIn(message))
     const isAll = receivedText === text || receivedText === shown
     const kept = [...new Set([text, shown])].map((each) => ({ each, ...keptText(each, receivedText) }))
     const best = kept.reduce((one, other) => (lengthOf(other) > lengthOf(one) ? other : one))
@@ -181,7 +181,7 @@ const MARK_CHARACTERS_MAX = 300
 /** What shortening a message never changes. */
 function identityIn(message: WireMessage): string {
   const calls = callsOf(message).map(({ id, name }) => id ?? name)
-  return JSON.stringify([message.role, textOf(message.tool_call_id), calls])
+  return JSON.stringify([message.role, textOf(message.tool_call_id), textOf(message.tool_name), calls])
 }
 
 /** Whether a message is known by what it answers or calls, so that none of its text has to be there. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { callsOf, mediaCount, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
+import { callsOf, mediaIn, textOf, textsOf } from '../../support/strict-upstream/wire-message.ts'
 import type { RawMessage, Recording } from '../harness/recordings.ts'
 import { grouped } from '../harness/table.ts'
 import type { Row } from './rows.ts'
@@ -63,7 +63,7 @@ function printedView(view: SeenView, { recording, row, room }: Title): string {
 
 function headline(view: SeenView, message: RawMessage, position: number, origin: string | null): string {
   const answered = textOf(message.message['tool_call_id'])
-  const media = mediaCount(message.message['content'])
+  const media = mediaIn(message.message)
   return [
     `[${position}] ${textOf(message.message['role'])}`,
     `${grouped(view.sizeOf(message))} tokens`,

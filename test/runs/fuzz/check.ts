@@ -3,12 +3,13 @@ import { parseJsonText } from '../../../src/json/json-value.ts'
 import type { TestMessage } from '../../support/conversations.ts'
 import type { ReceivedRequest } from '../../support/fake-upstream.ts'
 import { blockBreaks } from '../../support/messages/block-rules.ts'
+import { chatBreaks } from '../../support/ollama/chat-rules.ts'
 import { chatOf, postChat, rawMessages, type ChatReply } from '../../support/post-chat.ts'
 import { itemBreaks } from '../../support/responses/item-rules.ts'
 import { itemsOf, typeOf } from '../../support/responses/wire-item.ts'
 import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { cutRawRequest, rawElements, rawMembers } from '../../support/strict-upstream/raw-request.ts'
-import { isObject } from '../../support/strict-upstream/wire-message.ts'
+import { callsOf, isObject } from '../../support/strict-upstream/wire-message.ts'
 import { alignment } from '../replay/alignment.ts'
 import type { Answer } from './wire/raw-exchange.ts'
 import type { Received } from './wire/recording-upstream.ts'
@@ -122,6 +123,24 @@ export const messageHistory: History = historyOf({
   isRecap: ({ raw }) => RECAP.test(raw),
   markCharacters: '[cut],"cache_control":{"type":"ephemeral","ttl":"1h"}'.length,
   breaksOf: (messages) => blockBreaks(messages, { allowsPrefill: true }),
+  brokenBefore: () => 0,
+})
+
+/** Of Ollama's own chat: pictures may go, for a mark in the text. */
+export const ollamaHistory: History = historyOf({
+  name: 'messages',
+  rawEntries: (body) => rawElements(rawMembers(body.toString('latin1')).get('messages') ?? ''),
+  partsOf: (raw) => [{ raw, envelope: '', value: latin(raw) }],
+  identityOf: ({ value }) => {
+    const fields = Object.keys(value).filter((key) => key !== 'images' && key !== 'content')
+    const called = callsOf(value).map(({ id, name }) => [id, name])
+    return [value['role'], value['tool_name'], value['tool_call_id'], called, fields]
+  },
+  isRestated: () => false,
+  isRecap: ({ value }) => value['role'] === 'user' && RECAP.test(JSON.stringify(value['content'] ?? '')),
+  // What is left of an object of arguments is a text in another, with each of its quotes escaped.
+  markCharacters: '"content":"[image]\\n",{"clipped":"[clipped: 100 tokens in all]"}'.length + 40,
+  breaksOf: chatBreaks,
   brokenBefore: () => 0,
 })
 

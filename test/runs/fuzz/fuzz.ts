@@ -22,7 +22,7 @@ import { encodings } from './targets/encodings.ts'
 import { files } from './targets/files.ts'
 import { headers } from './targets/headers.ts'
 import { heavy } from './targets/heavy.ts'
-import { blocks, items } from './targets/items.ts'
+import { blocks, items, ollamaChats } from './targets/items.ts'
 import { paths } from './targets/paths.ts'
 import { rushes } from './targets/rushes.ts'
 import { smuggling } from './targets/smuggling.ts'
@@ -30,7 +30,7 @@ import { stores } from './targets/stores.ts'
 
 /** Everything that is fed bad input, in the order in which it is tried. */
 const targets: readonly FuzzTarget[] = [
-  [bodies, items, blocks, agents, messageAgents, answers, events, messageEvents],
+  [bodies, items, blocks, ollamaChats, agents, messageAgents, answers, events, messageEvents],
   [encodings, heavy, headers, rushes, smuggling, paths, files, stores, admin],
 ].flat()
 

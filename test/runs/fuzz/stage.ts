@@ -39,7 +39,7 @@ export type StageOptions = Pick<ProgramOptions, 'profiles' | 'env'> & {
 /** The same with a window so small that whatever is long is compacted, and limits that bodies of a run can reach. */
 export const openSmallStage = (limits: object): Promise<Stage> =>
   openStage({
-    settings: { limits, usage: { in_streams: 'never' } },
+    settings: { limits, usage: { in_streams: 'never' }, ollama: { ask_for_errors: false } },
     profiles: { default: { window: { tokens: 2_000, output_reserve: 256 }, template: 'lenient' } },
   })
 

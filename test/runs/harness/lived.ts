@@ -2,11 +2,11 @@ import type { RawMessage, Recording } from './recordings.ts'
 import type { Exchange } from './stage.ts'
 import type { RequestBody } from './subject.ts'
 
-export const dialects = ['chat-completions', 'responses', 'messages'] as const
+export const dialects = ['chat-completions', 'responses', 'messages', 'ollama'] as const
 
-/** In which API recordings are sent. Conversations of other APIs than chat completions are lived. */
+/** In which API recordings are sent. Where the upstream names or signs what it says, conversations are lived. */
 export type RunDialect = (typeof dialects)[number]
-export type LivedDialect = Exclude<RunDialect, 'chat-completions'>
+export type LivedDialect = Exclude<RunDialect, 'chat-completions' | 'ollama'>
 
 /** An item, a block or a message of a client's history. */
 export type LivedEntry = {

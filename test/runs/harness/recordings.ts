@@ -17,6 +17,8 @@ export type Recording = {
   /** The members of the body before `messages` and after them, as JSON text. */
   readonly before: string
   readonly after: string
+  /** What stands there with other tools, or another limit of the output. */
+  readonly membersAfter: (tools: string, outputTokens: number) => string
   /** The raw JSON of `tools`; '' where there are none. */
   readonly tools: string
 }
@@ -55,7 +57,7 @@ export function recordingFiles(folder: string, onlyFile: string | null): readonl
 }
 
 /** The members that follow `messages` in a replayed request. */
-export function membersAfter(tools: string, outputTokens: number): string {
+function membersAfter(tools: string, outputTokens: number): string {
   // Spellings and fields that a re-serialised body would lose.
   const odd = `"temperature":1.0,"seed":12345678901234567890,"x_unknown": {"kept" : [1e400]}`
   return `${tools === '' ? '' : `"tools":${tools},`}"max_tokens":${outputTokens},${odd}`
@@ -75,7 +77,7 @@ export const requestPoints = (messages: readonly RawMessage[]): readonly number[
 export function madeRecording(file: string, id: string, messages: readonly RawMessage[]): Recording {
   const points = [...requestPoints(messages), messages.length]
   const after = membersAfter('', OUTPUT_TOKENS)
-  return { file, id, messages, points, before: `"model":"${MODEL}"`, after, tools: '' }
+  return { file, id, messages, points, before: `"model":"${MODEL}"`, after, membersAfter, tools: '' }
 }
 
 /** What `tools` says; undefined where there are none. */
@@ -119,6 +121,7 @@ function readConversation(line: string, file: string, id: string): Recording {
     points: requestPoints(messages),
     before: `"model":"${MODEL}"`,
     after: membersAfter(tools, OUTPUT_TOKENS),
+    membersAfter,
     tools,
   }
 }
@@ -135,6 +138,7 @@ function readRequest(request: Record<string, unknown>, file: string, id: string)
     points: [sent.length],
     before: JSON.stringify(rest).slice(1, -1),
     after: '"x_last":0',
+    membersAfter,
     tools,
   }
 }

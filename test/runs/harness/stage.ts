@@ -6,7 +6,7 @@ import { startFoldgate, type Upstreams } from '../../support/foldgate.ts'
 
 /** A client of one Foldgate, which sends one request at a time. */
 export type Client = {
-  /** Posts to a path below the base URL. */
+  /** Posts to a path below the base URL or, with a slash before it, below the server's root. */
   readonly post: (endpoint: string, body: Buffer | string, headers: Headers) => Promise<Answer>
   readonly close: () => Promise<void>
 }
@@ -26,7 +26,7 @@ export function openClient(url: string): Client {
   return {
     post: async (endpoint, body, headers) => {
       const answer = await pool.request({
-        path: `${pathname}/${endpoint}`,
+        path: endpoint.startsWith('/') ? endpoint : `${pathname}/${endpoint}`,
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body,
@@ -114,7 +114,7 @@ type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
     readonly forget: () => void
     readonly close: () => Promise<void>
   }
-  /** Where conversations are posted to, below the base URL. */
+  /** Where conversations are posted to, below the base URL or, with a slash before it, below the root. */
   readonly endpoint: string
   /** What every request says beside whose it is. */
   readonly headers?: Headers
@@ -125,7 +125,7 @@ type Between<Received> = Pick<StageOptions, 'profile' | 'upstreams'> & {
 }
 
 /** Puts a Foldgate before an upstream. Closing the stage closes both. */
-export async function standBetween<Received extends { readonly method: string }>(
+export async function standBetween<Received extends { readonly method: string; readonly path: string }>(
   between: Between<Received>,
 ): Promise<Stage<Received>> {
   const { upstream, profile, upstreams } = between
@@ -153,7 +153,9 @@ export async function standBetween<Received extends { readonly method: string }>
         summary: treatment.summary ?? 'none',
         times: { beganMs, acceptedMs: accepted !== null && accepted >= beganMs ? accepted : null, endedMs },
         // Foldgate asks for windows on its own account.
-        received: upstream.requests.filter(({ method }) => method === 'POST'),
+        received: upstream.requests.filter(
+          ({ method, path }) => method === 'POST' && path.endsWith(between.endpoint),
+        ),
         isReply: status === 200 && between.isReply(text),
         answer: text,
       }

@@ -4,7 +4,6 @@ import { openPromptCounter, REPLY_TOKENS } from '../../support/strict-upstream/p
 import { refuse } from './command.ts'
 import {
   isSystem,
-  membersAfter,
   messagesOf,
   readRecordings,
   systemCountOf,
@@ -111,7 +110,7 @@ export function bodyOf(
   texts: readonly string[],
   { tools = recording.tools, outputTokens }: { readonly tools?: string; readonly outputTokens: number },
 ): Buffer {
-  const after = membersAfter(tools, outputTokens)
+  const after = recording.membersAfter(tools, outputTokens)
   return Buffer.from(`{${recording.before},"stream":false,"messages":[${texts.join(',')}],${after}}`)
 }
 

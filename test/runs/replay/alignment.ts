@@ -65,5 +65,6 @@ function identity(message: WireMessage): string {
   const calls = callsOf(message).map(({ id, name }) => [id, name])
   // What shortens a message keeps the names of all fields.
   const fields = isObject(message) ? Object.keys(message) : []
-  return JSON.stringify([message.role, textOf(message.name), textOf(message.tool_call_id), calls, fields])
+  const names = [message.name, message.tool_name, message.tool_call_id].map(textOf)
+  return JSON.stringify([message.role, names, calls, fields])
 }

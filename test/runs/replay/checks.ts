@@ -35,8 +35,9 @@ export function checkExchange(input: CheckInput): Checked<SeenChat> {
   const isAsItCame = isUntouched(exchange)
   const origins = alignment(subject, point, last)
   if (!isAsItCame) problems.push(...byteProblems(input, last, origins))
-  else if (!last.body.equals(input.body.bytes))
+  else if (!last.body.equals(bytesAsAsked(input.body, last)))
     add('P1 same bytes', `${exchange.action}, yet the bytes differ`)
+  if (job.dialect === 'ollama') problems.push(...askingProblems(job, last, isAsItCame))
   // Where the placement is to be found out, a first try may break rules that the last one has to keep.
   const judged = job.profileTemplate === job.upstreamTemplate ? received : [last]
   for (const request of judged) problems.push(...ruleProblems(input, request))
@@ -45,7 +46,9 @@ export function checkExchange(input: CheckInput): Checked<SeenChat> {
   const { rawMessages } = last
   // Until an answer has told, nobody can know how this upstream shows tools to its model.
   const isToolsWayKnown = job.statesUsage && previous?.isAnswered === true
-  const doubtTokens = isToolsWayKnown ? 0 : Math.ceil(subject.toolsTokens * TOOLS_DOUBT_SHARE)
+  const doubtLeft = job.dialect === 'ollama' ? TOOLS_DOUBT_LEFT : 0
+  const doubtShare = isToolsWayKnown ? doubtLeft : TOOLS_DOUBT_SHARE
+  const doubtTokens = Math.ceil(subject.toolsTokens * doubtShare)
   const sharedTokens = Math.max(1, roomTokens - doubtTokens)
   // Calls that nobody answered, before a user's word, are two turns of the user's to a strict template: they are folded.
   const isRoundFoldable = subject.variant === 'broken' && job.upstreamTemplate === 'strict'
@@ -237,18 +240,22 @@ export function openPins(
 
 /** By how much the ways differ in which tools are shown: the dearest known takes about a quarter more than the judge's. */
 const TOOLS_DOUBT_SHARE = 0.3
+/** What is left of that after answers. In the smallest windows tools and system texts leave so little that a tenth of it shows. */
+const TOOLS_DOUBT_LEFT = 0.1
 const pinChecks = { newest: 'P4 newest absent', task: 'P4 task gone', pinned: 'P4 pinned' } as const
 
 function outputTokensOf(received: ReceivedRequest | undefined): number {
   const end = received?.body.toString('latin1').slice(-4096) ?? ''
-  return Number(/"max_(?:completion_)?tokens":(\d+)/.exec(end)?.[1] ?? 0)
+  return Number(/"(?:max_(?:completion_)?tokens|num_predict)":(\d+)/.exec(end)?.[1] ?? 0)
 }
 
 /** Where the window has to be learnt, only what was sent last has to fit. */
 function overWindow(job: Job, received: readonly ReceivedRequest[]): readonly Problem[] {
   const judged = job.isWindowKnown ? received : received.slice(-1)
   return judged.flatMap((request, attempt) => {
-    const tokens = request.promptTokens + outputTokensOf(request)
+    // An Ollama takes what leaves less than that, and a silent one has nobody know how it shows tools.
+    const isLoose = job.dialect === 'ollama' && !job.statesUsage
+    const tokens = request.promptTokens + (isLoose ? 0 : outputTokensOf(request))
     const detail = `attempt ${attempt + 1} of ${received.length} took ${tokens} tokens`
     return tokens <= job.windowTokens ? [] : [{ check: 'P7 fits', detail }]
   })
@@ -259,7 +266,8 @@ function byteProblems(
   { body: bytes, rawMessages, messages }: ReceivedRequest,
   origins: readonly Origin[],
 ): readonly Problem[] {
-  const before = bytes.includes(usageAsked) ? usageAskedIn(body.before) : body.before
+  const asked = bytes.includes(usageAsked) ? usageAskedIn(body.before) : body.before
+  const before = bytes.includes(ERRORS_ASKED) ? errorsAskedIn(asked) : asked
   const problems = [...aroundProblems(bytes, { before, after: body.after }, rawMessages, 'messages')]
   const add = (detail: string) => problems.push({ check: 'P1 same bytes', detail })
   origins.forEach((origin, position) => {
@@ -278,6 +286,35 @@ const usageAsked = '"stream":true,"stream_options":{"include_usage":true}'
 
 const usageAskedIn = (before: Buffer): Buffer =>
   Buffer.from(before.toString('utf8').replace('"stream":true', usageAsked))
+
+/** And of a body for Ollama, whatever has become of its messages (`ollama.ask_for_errors`). */
+const ERRORS_ASKED = ',"truncate":false,"shift":false'
+
+const errorsAskedIn = (before: Buffer): Buffer =>
+  Buffer.from(before.toString('utf8').replace(',"stream":', `${ERRORS_ASKED},"stream":`))
+
+/** The client's bytes, as they may be sent. */
+function bytesAsAsked({ bytes, before }: RequestBody, { body: sent }: ReceivedRequest): Buffer {
+  if (!sent.includes(ERRORS_ASKED)) return bytes
+  return Buffer.concat([errorsAskedIn(before), bytes.subarray(before.length)])
+}
+
+/** Errors are asked for where something was rewritten or may not fit, and nowhere else. */
+function askingProblems(
+  { windowTokens }: Job,
+  { body, promptTokens }: ReceivedRequest,
+  isAsItCame: boolean,
+): readonly Problem[] {
+  const isAsked = body.includes(ERRORS_ASKED)
+  const isNeeded = !isAsItCame || promptTokens > windowTokens
+  // A token has one byte at least: what is that short is not counted.
+  const isNeedless = isAsItCame && body.length < windowTokens * SURELY_FITTING_SHARE
+  if (isAsked ? !isNeedless : !isNeeded) return []
+  const detail = `${isAsked ? 'asked' : 'not asked'} for errors, with ${promptTokens} tokens`
+  return [{ check: 'P1 same bytes', detail }]
+}
+
+const SURELY_FITTING_SHARE = 0.5
 
 /** What is sent never breaks a rule more often than what came in. */
 function ruleProblems({ job, subject, point }: CheckInput, received: ReceivedRequest): readonly Problem[] {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Template } from '../../support/strict-upstream/message-rules.ts'
-import type { RunDialect } from '../harness/lived.ts'
+import type { LivedDialect, RunDialect } from '../harness/lived.ts'
+import type { Temperament } from '../harness/ollama.ts'
 import type { Exchange, ReceivedRequest } from '../harness/stage.ts'
 import type { Tally } from './table.ts'
 
@@ -19,6 +20,8 @@ export type Job = {
   readonly upstreamTemplate: Template
   /** Whether Foldgate is told the window; where it is not, refusals have to teach it. */
   readonly isWindowKnown: boolean
+  /** What an Ollama makes of a prompt beyond its window; the others refuse it. */
+  readonly temperament: Temperament
   /** Whether the upstream says how large prompts were. What it says may add a compaction, and no two runs have heard the same. */
   readonly statesUsage: boolean
   /** For `cold`: what was received in the warm run, by sample key. */
@@ -68,7 +71,8 @@ export function nameOf(named: Job): string {
     named.profileTemplate === named.upstreamTemplate
       ? named.profileTemplate
       : `${named.profileTemplate} against ${named.upstreamTemplate}`
-  const dialect = dialectTitles[named.dialect]
+  const temperament = named.temperament === 'drops' ? 'dropping what is too long, ' : ''
+  const dialect = dialectTitles[named.dialect] + temperament
   return `${named.kind === 'replay' ? '' : `${named.kind}: `}${dialect}window ${window}${usage}, template ${template}`
 }
 
@@ -80,12 +84,13 @@ export type Filter = {
 
 export function jobsOf(filter: Filter): readonly Job[] {
   const { dialect } = filter
-  const all = dialect === 'chat-completions' ? chatJobs() : livedJobs(dialect)
-  return all.filter((one) => passes(one, filter))
+  const jobs =
+    dialect === 'chat-completions' ? chatJobs() : dialect === 'ollama' ? ollamaJobs() : livedJobs(dialect)
+  return jobs.filter((one) => passes(one, filter))
 }
 
 export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): readonly Job[] {
-  if (filter.dialect !== 'chat-completions') return []
+  const { dialect } = filter
   // Of runs whose numbers are the same from the first request on, so that a cold one can be compared with them.
   const known = replays.filter(
     ({ configuration: { isWindowKnown, statesUsage, profileTemplate, upstreamTemplate } }) =>
@@ -94,13 +99,17 @@ export function laterJobsOf(filter: Filter, replays: readonly JobReport[]): read
   const cold = known.flatMap(({ configuration, sample }) =>
     (['cold', 'cold-changed'] as const).map((kind) => ({ ...configuration, kind, expected: sample })),
   )
+  if (dialect !== 'chat-completions') return cold
   const own = windows.flatMap((windowTokens) =>
     (['changed', 'clock'] as const).map((kind) => job({ kind, windowTokens })),
   )
   return [...cold, ...own.filter((one) => passes(one, filter))]
 }
 
-export const windows: readonly number[] = [8000, 16_000, 32_000]
+const windows: readonly number[] = [8000, 16_000, 32_000]
+/** Ollama's clients ask for those that fit a small machine. */
+const smallWindows: readonly number[] = [4096, 8192, 16_000]
+export const windowsOf = (dialect: RunDialect) => (dialect === 'ollama' ? smallWindows : windows)
 export const templates = ['lenient', 'strict', 'auto'] as const
 
 export function job(given: Partial<Job>): Job {
@@ -111,6 +120,7 @@ export function job(given: Partial<Job>): Job {
     profileTemplate: 'lenient',
     upstreamTemplate: 'lenient',
     isWindowKnown: true,
+    temperament: 'errors',
     statesUsage: false,
     expected: {},
     ...given,
@@ -121,6 +131,7 @@ const dialectTitles = {
   'chat-completions': '',
   responses: 'Responses, ',
   messages: 'Messages, ',
+  ollama: 'Ollama, ',
 } as const satisfies Record<RunDialect, string>
 
 const chatJobs = (): readonly Job[] => [
@@ -136,8 +147,20 @@ const chatJobs = (): readonly Job[] => [
   job({ windowTokens: 16_000, isWindowKnown: false, statesUsage: true }),
 ]
 
+/** The window stands in each request, and all state usage; the silent one is there to be compared with. */
+const ollamaJobs = (): readonly Job[] => [
+  ...smallWindows
+    .toReversed()
+    .flatMap((windowTokens) =>
+      (['errors', 'drops'] as const).map((temperament) =>
+        job({ dialect: 'ollama', windowTokens, statesUsage: true, temperament }),
+      ),
+    ),
+  job({ dialect: 'ollama', windowTokens: 8192 }),
+]
+
 /** These APIs have one template, and state usage unasked. */
-function livedJobs(dialect: RunDialect): readonly Job[] {
+function livedJobs(dialect: LivedDialect): readonly Job[] {
   const lived = { dialect, statesUsage: true }
   return [
     ...windows.toReversed().map((windowTokens) => job({ ...lived, windowTokens })),

@@ -40,6 +40,19 @@ test.each([
   },
 )
 
+// What is broken is sent as it is, too: nothing is refused for it.
+test('recordings are a chat with Ollama, whose window stands in each request: every promise is kept', async () => {
+  const folder = await temporaryFolder({ 'own.jsonl': rows.map((row) => JSON.stringify(row)).join('\n') })
+  const chat = job({ dialect: 'ollama', windowTokens: 4096, statesUsage: true, temperament: 'drops' })
+  const report = await runJob(chat, { folder, file: null, pointsMax: null, keepsBodies: false })
+  expect(report.failures).toEqual([])
+  expect(report.tallies).toMatchObject({
+    own: { requests: 6, errors: 0, rejected: 0 },
+    'own (repaired)': { requests: 4, errors: 0, rejected: 0 },
+    'own (broken)': { requests: 4, errors: 0, rejected: 0 },
+  })
+})
+
 // `--window 8192` matched no configuration: nothing was replayed, and the run ended with "0 failures".
 test.each([
   [['--window', '8192'], /^No replay has the window 8192; there are 8000, 16000, 32000\.\n$/],

@@ -3,7 +3,7 @@
  *
  *   node test/runs/replay/replay.ts FOLDER [--file NAME] [--window N] [--template lenient|strict|auto]
  *                                     [--points-max N] [--workers N] [--json] [--bytes FILE]
- *                                     [--dialect chat-completions|responses|messages]
+ *                                     [--dialect chat-completions|responses|messages|ollama]
  *
  * FOLDER holds JSON lines, a conversation a line with `id`, `messages` and perhaps `tools`, or with a single `request`; nothing
  * of it is copied. Each request that an assistant message once answered is made again, plain and streamed, through real sockets,
@@ -13,7 +13,9 @@
  * change half-way, a clock in the system prompt.
  *
  * With `--dialect responses` or `messages` the recordings are lived in that API: the upstream issues ids and signed thoughts, and
- * the client takes them into its next requests. With `--bytes` a digest of every body that the upstream received is written to
+ * the client takes them into its next requests. With `--dialect ollama` they are written as a client of Ollama's own chat has them,
+ * every other one with ids, for a server that refuses what it is asked to refuse, and for one that drops the oldest messages
+ * whatever it is asked. With `--bytes` a digest of every body that the upstream received is written to
  * FILE: two versions of Foldgate that send the same write the same file.
  *
  * Prints a table a configuration, then every promise that was not kept; exits with 1 if there was one, or nothing to replay.
@@ -31,7 +33,7 @@ import {
 } from '../harness/command.ts'
 import { dialects } from '../harness/lived.ts'
 import { workersFor } from '../harness/workers.ts'
-import { isInformative, jobsOf, laterJobsOf, templates, windows, type Job, type JobReport } from './jobs.ts'
+import { isInformative, jobsOf, laterJobsOf, templates, windowsOf, type Job, type JobReport } from './jobs.ts'
 import { runJob, type RunOptions } from './run-job.ts'
 import { comparisonLine, failureLines, tableOf } from './table.ts'
 
@@ -54,6 +56,7 @@ async function replay(args: readonly string[], elapsed: () => string): Promise<b
   const { folder, values } = readFolderCommand(args, flags, 'node test/runs/replay/replay.ts FOLDER')
   const { window, template, dialect, file, json, bytes: bytesFile } = values
   const filter = { window, template, dialect }
+  const windows = windowsOf(dialect)
   if (window !== null && !windows.map(String).includes(window))
     refuse(`No replay has the window ${window}; there are ${windows.join(', ')}.`)
   if (jobsOf(filter).length === 0) refuse(`No replay has the template ${template} for the window ${window}.`)

@@ -4,6 +4,7 @@ import { ruleBreaks } from '../../support/strict-upstream/message-rules.ts'
 import { openPromptCounter } from '../../support/strict-upstream/prompt-tokens.ts'
 import type { EntryReader, LivedReceived, LivedStage } from '../harness/lived.ts'
 import { isAskable, openMessagesStage } from '../harness/messages.ts'
+import { ollamaRecording, openOllamaStage } from '../harness/ollama.ts'
 import {
   OUTPUT_TOKENS,
   messagesOf,
@@ -37,7 +38,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<JobReport> 
     const digests = received.map(({ body }) => hash('sha256', body).slice(0, DIGEST_CHARS))
     if (options.keepsBodies) bodies.push([`${nameOf(job)} ${request}`, ...digests].join(' '))
   }
-  const run = job.dialect === 'chat-completions' ? runChats : runLived
+  const run = job.dialect === 'chat-completions' || job.dialect === 'ollama' ? runChats : runLived
   const done = await run(job, options, keepBodies)
   const logged = done.logged.map((detail): Failure => {
     const nobody = { file: '', conversation: '', variant: '', mode: '', point: 0 }
@@ -176,14 +177,23 @@ async function runChats(
   { folder, file, pointsMax }: RunOptions,
   keepBodies: JobContext['keepBodies'],
 ) {
-  const { windowTokens, profileTemplate, upstreamTemplate, isWindowKnown, statesUsage } = job
+  const { windowTokens, profileTemplate, upstreamTemplate, isWindowKnown, statesUsage, temperament } = job
   const { count } = await loadCounter('o200k_base')
   const counter = openPromptCounter(count)
-  const all = openSubjects(readRecordings(folder, file), { job, counter, pointsMax })
-  const profile = { template: profileTemplate, ...(isWindowKnown && { window: { tokens: windowTokens } }) }
-  const stage = { profile, windowTokens, template: upstreamTemplate, statesUsage, count }
-  const enforcing = await openStage({ ...stage, rules: 'enforced' })
-  const unchecked = await openStage({ ...stage, rules: 'unchecked' })
+  const isOllama = job.dialect === 'ollama'
+  const recorded = readRecordings(folder, file)
+  const recordings = isOllama
+    ? recorded.map((each, index) => ollamaRecording(each, { windowTokens, hasIds: index % 2 === 1 }))
+    : recorded
+  const all = openSubjects(recordings, { job, counter, pointsMax })
+  const profile = {
+    template: profileTemplate,
+    ...(isWindowKnown && !isOllama && { window: { tokens: windowTokens } }),
+  }
+  const stage = { profile, windowTokens, template: upstreamTemplate, temperament, statesUsage, count }
+  const open = isOllama ? openOllamaStage : openStage
+  const enforcing = await open({ ...stage, rules: 'enforced' })
+  const unchecked = await open({ ...stage, rules: 'unchecked' })
   const context: JobContext = {
     job,
     keepBodies,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { ruleBreaks, type MessageRule, type Template } from './message-rules.ts'
+import { ruleBreaks, type MessageRule, type RuleBreak, type Template } from './message-rules.ts'
 import { openPrefixCache, type PromptPart } from './prefix-cache.ts'
 import { MESSAGE_TOKENS, openPromptCounter, REPLY_TOKENS } from './prompt-tokens.ts'
 import { cutRawRequest } from './raw-request.ts'
@@ -13,6 +13,8 @@ export type JudgeOptions = {
   readonly rules?: 'enforced' | 'unchecked'
   /** Whether the output that a request asks for has to fit beside its prompt, as at OpenAI. */
   readonly outputReserveChecked: boolean
+  /** What a sequence breaks. Default: the rules of chat completions. */
+  readonly breaksOf?: (messages: readonly unknown[]) => readonly RuleBreak[]
   readonly count: (text: string) => number
 }
 
@@ -56,6 +58,7 @@ export type Judge = (bodyText: string, owner: string) => Verdict
 export function openJudge(options: JudgeOptions): Judge {
   const counter = openPromptCounter(options.count)
   const cache = openPrefixCache({ count: options.count })
+  const { breaksOf = (messages) => ruleBreaks(messages, options.template) } = options
 
   return function judge(bodyText, owner) {
     const body = parseObject(bodyText)
@@ -66,7 +69,7 @@ export function openJudge(options: JudgeOptions): Judge {
     const raw = cutRawRequest(bodyText)
     const sent: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : []
     const messages: readonly WireMessage[] = sent.filter(isObject)
-    const broken = options.rules === 'unchecked' ? undefined : ruleBreaks(sent, options.template)[0]
+    const broken = options.rules === 'unchecked' ? undefined : breaksOf(sent)[0]
     const read = { ...unread, body, messages, rawMessages: raw.messages, outputTokens: outputTokensOf(body) }
     if (broken !== undefined) return { ...read, rejection: { ...broken, reason: broken.rule } }
 

@@ -125,9 +125,13 @@ export function sendJson(response: ServerResponse, status: number, body: string)
 }
 
 /** Streams events, until the client goes away. */
-export function sendEvents(response: ServerResponse, events: Iterable<string>): void {
+export function sendEvents(
+  response: ServerResponse,
+  events: Iterable<string>,
+  contentType = 'text/event-stream; charset=utf-8',
+): void {
   response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': contentType,
     'cache-control': 'no-cache',
   })
   for (const event of events) if (!response.destroyed) response.write(event)

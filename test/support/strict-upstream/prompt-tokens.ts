@@ -1,5 +1,5 @@
 import { lruCache } from '../../../src/lru-cache.ts'
-import { callsOf, isObject, mediaCount, textOf, textsOf, type WireMessage } from './wire-message.ts'
+import { callsOf, isObject, mediaIn, textOf, textsOf, type WireMessage } from './wire-message.ts'
 
 /** Tokens that the upstream adds after the last message to open its reply. */
 export const REPLY_TOKENS = 3
@@ -57,7 +57,8 @@ export function countTexts(
 }
 
 function countMessage(count: (text: string) => number, message: WireMessage): number {
-  let tokens = MESSAGE_TOKENS + count(textOf(message.name)) + MEDIA_TOKENS * mediaCount(message.content)
+  const name = textOf(message.name ?? message.tool_name)
+  let tokens = MESSAGE_TOKENS + count(name) + MEDIA_TOKENS * mediaIn(message)
   for (const text of textsOf(message.content)) tokens += count(text)
   for (const call of callsOf(message)) tokens += CALL_TOKENS + count(call.name) + count(call.argumentsText)
   return tokens

@@ -11,6 +11,9 @@ export type WireMessage = {
   readonly tool_calls?: unknown
   readonly function_call?: unknown
   readonly tool_call_id?: unknown
+  /** In Ollama's own chat: the pictures, and the tool whose result it is. */
+  readonly images?: unknown
+  readonly tool_name?: unknown
 }
 
 export type WireCall = { readonly id: string | null; readonly name: string; readonly argumentsText: string }
@@ -65,6 +68,10 @@ export function mediaCount(content: unknown): number {
   ).length
 }
 
+/** How many images, sounds or files a message holds, in its content or, as Ollama has it, beside it. */
+export const mediaIn = ({ content, images }: WireMessage): number =>
+  mediaCount(content) + (Array.isArray(images) ? images.length : 0)
+
 /** A text field, '' where it is missing or no text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
@@ -75,5 +82,8 @@ function readCall(call: unknown): WireCall {
 }
 
 function readFunction(id: string | null, called: Record<string, unknown>): WireCall {
-  return { id, name: textOf(called['name']), argumentsText: textOf(called['arguments']) }
+  const given = called['arguments']
+  // Ollama's own chat has them as an object.
+  const argumentsText = isObject(given) ? JSON.stringify(given) : textOf(given)
+  return { id, name: textOf(called['name']), argumentsText }
 }

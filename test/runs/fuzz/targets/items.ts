@@ -7,7 +7,7 @@ import type { WireBlock } from '../../../support/messages/wire-block.ts'
 import * as inResponses from '../../../support/responses/living.ts'
 import { scriptedItem } from '../../../support/responses/script.ts'
 import { anyJson, anyOf, anyOr, damages, escaped, withSome, oneText, upTo } from '../arbitrary.ts'
-import { itemHistory, messageHistory, treatmentOf, type History } from '../check.ts'
+import { itemHistory, messageHistory, ollamaHistory, treatmentOf, type History } from '../check.ts'
 import { openSmallStage } from '../stage.ts'
 import { fuzzTarget, type FuzzTarget } from '../target.ts'
 import { requestOf } from '../wire/raw-exchange.ts'
@@ -34,10 +34,16 @@ type Dialect = History & {
   readonly fragments: string
   /** A reply and the next question. */
   readonly growth: Unit
-  /** What the upstream answers. */
+  /** What the upstream answers, and the type of its streams. */
   readonly plain: string
   readonly streamed: string
+  readonly streamType: string
+  /** What else becomes of conversations in this dialect alone. */
+  readonly shows: readonly string[]
 }
+
+/** The window of a small stage. */
+const WINDOW_TOKENS = 2_000
 
 /** A unit that lost an entry, has one twice or in another order. */
 const brokenOf = (unit: fc.Arbitrary<Unit>): fc.Arbitrary<Unit> =>
@@ -133,6 +139,8 @@ function itemsDialect(): Dialect {
     ],
     plain: wire.RESPONSE,
     streamed: wire.RESPONSE_EVENTS,
+    streamType: 'text/event-stream',
+    shows: ['relayed;reason=stateful'],
   }
 }
 
@@ -250,6 +258,88 @@ function blocksDialect(): Dialect {
     ],
     plain: wire.MESSAGE,
     streamed: wire.MESSAGE_EVENTS,
+    streamType: 'text/event-stream',
+    shows: ['relayed;reason=stateful'],
+  }
+}
+
+function ollamaDialect(): Dialect {
+  const picture = fc.constantFrom('iVBORw0KGgo=', 'R0lGODlhAQABAAAAACw=', '')
+  const images = fc.option(fc.array(picture, { minLength: 1, maxLength: 3 }), { freq: 3 })
+  const user = fc
+    .tuple(anyText, images)
+    .map(([content, shown]): Unit => [{ role: 'user', content, ...(shown !== null && { images: shown }) }])
+  const reply = fc
+    .tuple(anyText, fc.option(anyText))
+    .map(([content, thinking]): Unit => [
+      { role: 'assistant', content, ...(thinking !== null && { thinking }) },
+    ])
+  /** Calls of one reply with their results in order, as each client has them: with ids, names, both or nothing. */
+  const round = fc
+    .record({
+      said: anyText,
+      results: fc.array(fc.tuple(anyText, fc.dictionary(fc.string(), anyJson, { maxKeys: 2 })), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      names: fc.boolean(),
+      ids: fc.boolean(),
+      pictured: images,
+    })
+    .map(({ said, results, names, ids, pictured }): Unit => [
+      {
+        role: 'assistant',
+        content: said,
+        tool_calls: results.map(([, given], index) => ({
+          ...(ids && { id: `call_${index}` }),
+          function: { index, name: `tool_${index % 2}`, arguments: given },
+        })),
+      },
+      ...results.map(([content], index) => ({
+        role: 'tool',
+        content,
+        ...(names && { tool_name: `tool_${index % 2}` }),
+        ...(ids && names && { tool_call_id: `call_${index}` }),
+        ...(index === 0 && pictured !== null && { images: pictured }),
+      })),
+    ])
+  const system: Unit = [{ role: 'system', content: 'Be brief.' }]
+  const wrong = withSome({
+    role: anyOr('user', 'assistant', 'tool', 'critic'),
+    content: anyOf(anyText, anyJson),
+    thinking: anyJson,
+    images: anyOf(anyJson, upTo(3, anyJson)),
+    tool_calls: anyOf(
+      anyJson,
+      upTo(3, fc.record({ function: fc.record({ name: anyJson, arguments: anyJson }) })),
+    ),
+    tool_name: anyOr('tool_0', 'tool_1'),
+  })
+  const good = anyOf([5, user], [2, reply], [7, round], fc.constant(system))
+  const units = unitsOf(good, brokenOf(round), anyOf(anyJson, wrong))
+  const key = oneText`
+    options ¦ tools ¦ format ¦ think ¦ keep_alive ¦ truncate ¦ shift ¦ stream ¦ messages ¦ __proto__
+  `
+  return {
+    ...ollamaHistory,
+    name: 'ollama-chats',
+    path: 'api/chat',
+    isCompact: fc.constant(false),
+    conversation: fc.tuple(user, units).map(([first, then]) => [...first, ...then.flat()]),
+    otherHistory: anyJson,
+    before: { model: 'm' },
+    history: 'messages',
+    after: { options: { num_ctx: WINDOW_TOKENS } },
+    more: anyOf([4, fc.constant({})], fc.dictionary(key, anyJson, { maxKeys: 2 })),
+    fragments: '"content":"", "role":"tool", "images":["a"],',
+    growth: [
+      { role: 'assistant', content: 'It is done.' },
+      { role: 'user', content: 'And what comes next?' },
+    ],
+    plain: wire.OLLAMA,
+    streamed: wire.OLLAMA_LINES,
+    streamType: 'application/x-ndjson',
+    shows: [],
   }
 }
 
@@ -295,11 +385,8 @@ function conversationsOf(dialect: Dialect): fc.Arbitrary<Conversation> {
     })
 }
 
-/** The window of a small stage. */
-const WINDOW_TOKENS = 2_000
-
 function talking(dialect: Dialect): FuzzTarget {
-  const shows = ['relayed', 'compacted', 'relayed;reason=stateful']
+  const shows = ['relayed', 'compacted', ...dialect.shows]
   return fuzzTarget(dialect.name, 3, shows, async () => {
     const stage = await openSmallStage({ body_mb: 1, bytes_in_flight_mb: 64 })
     let clients = 0
@@ -313,7 +400,7 @@ function talking(dialect: Dialect): FuzzTarget {
         const key = `Authorization: Bearer client-${clients}`
         const isEvents = isStreamed && !isCompact
         const reply = isEvents ? dialect.streamed : dialect.plain
-        const type = `content-type: ${isEvents ? 'text/event-stream' : 'application/json'}`
+        const type = `content-type: ${isEvents ? dialect.streamType : 'application/json'}`
         const path = `/v1/${dialect.path}${isCompact ? '/compact' : ''}`
         const ask = async (sent: Buffer): Promise<Sent> => {
           stage.upstream.answerWith(() => wire.answerOf('200 OK', [type], reply))
@@ -363,3 +450,6 @@ export const items = talking(itemsDialect())
 
 /** The same of the Messages API. */
 export const blocks = talking(blocksDialect())
+
+/** The same of Ollama's own chat. */
+export const ollamaChats = talking(ollamaDialect())

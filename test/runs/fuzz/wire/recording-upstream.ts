@@ -116,6 +116,11 @@ export const MESSAGE =
 
 export const MESSAGE_EVENTS = `event: message_start\ndata: {"type":"message_start","message":${MESSAGE}}\n\nevent: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"The work goes on."}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`
 
+export const OLLAMA =
+  '{"model":"m","created_at":"2026-11-29T12:00:00Z","message":{"role":"assistant","content":"The work goes on."},"done":true,"done_reason":"stop"}'
+
+export const OLLAMA_LINES = `{"model":"m","created_at":"2026-11-29T12:00:00Z","message":{"role":"assistant","content":"The work goes on."},"done":false}\n{"model":"m","created_at":"2026-11-29T12:00:00Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}\n`
+
 /** An answer with this status line, these header lines and this body, whose length is stated. */
 export function answerOf(status: string, headers: readonly string[], body: string | Buffer): RawAnswer {
   const lines = [`HTTP/1.1 ${status}`, ...headers, `content-length: ${Buffer.byteLength(body)}`]
