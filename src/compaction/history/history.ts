@@ -1,6 +1,7 @@
 import type { Message } from '../../conversation/message.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import type { Digest, Source, Pausable } from '../../json/source.ts'
+import { remembering } from '../../lru-cache.ts'
 import type { Growth, Structure } from '../../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
@@ -64,13 +65,10 @@ export function hasBoundThoughts({ facts }: Message): boolean {
 }
 
 /** Whether any of these messages does: asked of the same list at several places of a request, and looked for once. */
-export function anyHasBoundThoughts(messages: readonly Message[]): boolean {
-  const known = knownBound.get(messages)
-  if (known !== undefined) return known
-  const isBound = messages.some(hasBoundThoughts)
-  knownBound.set(messages, isBound)
-  return isBound
-}
+export const anyHasBoundThoughts = remembering(
+  (messages: readonly Message[]) => messages,
+  (messages) => messages.some(hasBoundThoughts),
+)
 
 /** What of a conversation tells which results answer which calls. */
 export type Rounds = Pick<History, 'messages' | 'structure'>
@@ -186,8 +184,6 @@ export type References = {
 export const NO_REFERENCES: References = { byIndex: new Map(), indexes: [], followersOf: () => [] }
 
 // --- internal ---
-
-const knownBound = new WeakMap<readonly Message[], boolean>()
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()

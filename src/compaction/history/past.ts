@@ -1,26 +1,12 @@
 import type { Message } from '../../conversation/message.ts'
-import type { Structure } from '../../conversation/structure.ts'
+import { remembering } from '../../lru-cache.ts'
+import type { Rounds } from './history.ts'
 
 /**
  * What stands before the server's own compaction, which has all that goes on from it: its clients may leave that out, by
  * OpenAI's own word. What the operator says there and what holds for all that follows is no part of it.
  */
-export type Past = {
-  /** What its user said, ascending: a server may well go on showing that. */
-  readonly said: readonly number[]
-  /** All else. */
-  readonly spent: ReadonlySet<number>
-}
-
-export function pastOf({ messages, structure }: Conversation): Past {
-  const { unkeyedCount, systemCount } = structure
-  if (systemCount === unkeyedCount) return NO_PAST
-  const known = pasts.get(structure)
-  if (known !== undefined) return known
-  const found = findPast(messages, structure)
-  pasts.set(structure, found)
-  return found
-}
+export const pastOf = remembering(({ structure }: Rounds) => structure, findPast)
 
 /** Of what its user said, the oldest messages that have to go for the rest to take `tokensMax` at most. */
 export function oldestSaid(said: readonly number[], sizes: readonly number[], tokensMax: number): number[] {
@@ -33,26 +19,22 @@ export function oldestSaid(said: readonly number[], sizes: readonly number[], to
 
 // --- internal ---
 
-type Conversation = { readonly messages: readonly Message[]; readonly structure: Structure }
-
-const NO_PAST: Past = { said: [], spent: new Set() }
-
-const pasts = new WeakMap<Structure, Past>()
-
-function findPast(messages: readonly Message[], structure: Structure): Past {
+function findPast({ messages, structure }: Rounds) {
   const { unkeyedCount, systemCount } = structure
   const start = systemCount - 1
+  /** What its user said, ascending: a server may well go on showing that. */
+  const said: number[] = []
+  /** All else. */
+  const spent = new Set<number>()
   // A call that is answered behind it goes on.
-  if (!structure.isFrontier(systemCount)) return NO_PAST
+  if (systemCount === unkeyedCount || !structure.isFrontier(systemCount)) return { said, spent }
   const isSetting = (index: number): boolean => messages[index]?.facts.survives === 'last'
   const settings: number[] = []
   for (let index = 0; index < start; index += 1) if (isSetting(index)) settings.push(index)
   const inForce = settings.at(-1)
   // Two settings that meet are refused: of those in the past the last stays, and one that leads the conversation always does.
   if (settings.some((index) => index < unkeyedCount) && inForce !== undefined && inForce >= unkeyedCount)
-    return NO_PAST
-  const said: number[] = []
-  const spent = new Set<number>()
+    return { said, spent }
   for (let index = unkeyedCount; index < start; index += 1) {
     const facts = messages[index]?.facts
     if (facts?.role === 'user') said.push(index)

@@ -1,16 +1,4 @@
-/** At each index, what the sizes before it come to. Summed up once for each list. */
-function sumsOf(sizes: readonly number[]): Float64Array {
-  const known = sumsBySizes.get(sizes)
-  if (known !== undefined) return known
-  const sums = new Float64Array(sizes.length + 1)
-  let before = 0
-  for (let index = 0; index < sizes.length; index += 1) {
-    before += sizes[index] ?? 0
-    sums[index + 1] = before
-  }
-  sumsBySizes.set(sizes, sums)
-  return sums
-}
+import { remembering } from '../../lru-cache.ts'
 
 /** What the sizes from `start` up to `end` come to. */
 export function sumOf(sizes: readonly number[], start: number, end: number): number {
@@ -27,4 +15,16 @@ export function sum(sizes: Iterable<number>): number {
 
 // --- internal ---
 
-const sumsBySizes = new WeakMap<readonly number[], Float64Array>()
+/** At each index, what the sizes before it come to. */
+const sumsOf = remembering(
+  (sizes: readonly number[]) => sizes,
+  (sizes) => {
+    const sums = new Float64Array(sizes.length + 1)
+    let before = 0
+    for (let index = 0; index < sizes.length; index += 1) {
+      before += sizes[index] ?? 0
+      sums[index + 1] = before
+    }
+    return sums
+  },
+)

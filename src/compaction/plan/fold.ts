@@ -3,6 +3,7 @@ import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
 import { sum } from '../history/size-sums.ts'
 import { isInstruction, readableTokens, type History } from '../history/history.ts'
+import { remembering } from '../../lru-cache.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { SHARE } from '../shares.ts'
 import type { Frame } from './frame.ts'
@@ -198,15 +199,11 @@ function quoteSums(history: History, start: number): readonly number[] {
   return sums
 }
 
+/** Many frontiers are looked at of one history: hardly any conversation has such messages. */
+const survivingIn = remembering((history: History) => history, findSurviving)
+
 /** The messages that hold for all that follows, ascending: each of them, or only the last. */
-type Surviving = { readonly each: readonly number[]; readonly replacing: readonly number[] }
-
-/** By history, of which many frontiers are looked at: hardly any conversation has such messages. */
-const survivingBySubject = new WeakMap<History, Surviving>()
-
-function survivingIn(history: History): Surviving {
-  const known = survivingBySubject.get(history)
-  if (known !== undefined) return known
+function findSurviving(history: History) {
   const { messages, structure } = history
   const each: number[] = []
   const replacing: number[] = []
@@ -236,9 +233,7 @@ function survivingIn(history: History): Surviving {
       calls.delete(`${unit} ${answered}`)
     } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
   }
-  const surviving = { each: each.sort((one, other) => one - other), replacing }
-  survivingBySubject.set(history, surviving)
-  return surviving
+  return { each: each.sort((one, other) => one - other), replacing }
 }
 
 /** The call in a unit that a result answers. */
