@@ -37,6 +37,10 @@ export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: 
   return tokens + (yield* counts.editedTokens(layout.tail, end, edits))
 }
 
+export function* between(start: number, end: number): Generator<number> {
+  for (let index = start; index < end; index += 1) yield index
+}
+
 // --- internal ---
 
 const latestBySubject = new WeakMap<History, TokenCounts>()
@@ -69,7 +73,7 @@ function createCounts(history: History, profile: Profile, cache: MadeCache) {
       if (isResolvedWhole(editOf(index, edits))) tokens += growthAt(history, index)
     // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
     const stretch = boundEnd - editedEnd
-    const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
+    const among = stretch < edits.thoughts.size ? between(editedEnd, boundEnd) : edits.thoughts
     for (const index of among)
       if (index >= editedEnd && index < boundEnd && edits.thoughts.has(index))
         tokens += (sizes[index] ?? 0) - (boundless[index] ?? 0)
@@ -140,10 +144,6 @@ function referencesBetween(
   end: number,
 ): readonly number[] {
   return indexes.length === 0 ? indexes : indexes.slice(countBelow(indexes, start), countBelow(indexes, end))
-}
-
-function* indexesBetween(start: number, end: number): Generator<number> {
-  for (let index = start; index < end; index += 1) yield index
 }
 
 /** The sizes of messages before the point of a compaction: bound thoughts take nothing. */

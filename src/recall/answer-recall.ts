@@ -1,6 +1,7 @@
 import type { Compacted } from '../compaction/compact.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
+import { sum } from '../compaction/history/size-sums.ts'
 import { textPasses, type TextTreatment } from '../compaction/passes/passes.ts'
 import type { Pausable } from '../json/source.ts'
 import { pageOf, type Pieces, type RecallAnswer } from './page.ts'
@@ -22,8 +23,7 @@ export function* answerRecall(
 ): Pausable<string> {
   const query = readRecallQuery(argumentsText)
   const offset = query.kind === 'unclear' ? 0 : query.offset
-  const { count, countSteps } = held.history
-  return yield* pageOf(answerTo(query, held), { offset, tokensMax, count, countSteps })
+  return yield* pageOf(answerTo(query, held), held.history, offset, tokensMax)
 }
 
 // --- internal ---
@@ -77,7 +77,7 @@ function* lines(history: History, leftOut: readonly LeftOut[]): Pieces {
     yield `${ownLine('nothing was left out: every message stands above word for word')}\n`
     return
   }
-  const tokens = leftOut.reduce((sum, { index }) => sum + (history.sizes[index] ?? 0), 0)
+  const tokens = sum(leftOut.map(({ index }) => history.sizes[index] ?? 0))
   const { systemCount } = history.structure
   const oldest = messageNumber(leftOut[0]?.index ?? systemCount, systemCount)
   const what = `${leftOut.length} messages (from ${oldest} on, ${tokens} tokens) do not stand above word for word`

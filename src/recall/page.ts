@@ -1,4 +1,5 @@
-import type { CountSteps, CountTokens } from '../compaction/history/history.ts'
+import type { CountTokens, History } from '../compaction/history/history.ts'
+import { atWhole } from '../compaction/passes/clip.ts'
 import type { Pausable } from '../json/source.ts'
 import { ownLine } from './segments.ts'
 
@@ -12,22 +13,15 @@ export type RecallAnswer = {
 
 export type Pieces = Generator<string | void, void, void>
 
-/** Of an answer, what is to be shown. */
-export type PageOptions = {
-  /** Where it begins, in characters. */
-  readonly offset: number
-  readonly tokensMax: number
-  readonly count: CountTokens
-  readonly countSteps: CountSteps
-}
-
 /**
- * As much of an answer as fits, from a character on, and a last line that says how to go on or that this was all. So pages joined
+ * As much of an answer as fits, from the character `offset` on, and a last line that says how to go on or that this was all. So pages joined
  * are the answer, whatever their sizes. A page ends with a line where one ends nearby, and never within a character.
  */
 export function* pageOf(
   { pieces, hasEnd }: RecallAnswer,
-  { offset, tokensMax, count, countSteps }: PageOptions,
+  { count, countSteps }: Pick<History, 'count' | 'countSteps'>,
+  offset: number,
+  tokensMax: number,
 ): Pausable<string> {
   const roomTokens = Math.min(tokensMax, PAGE_TOKENS_MAX)
   const { text, start, isRest } = yield* gathered(pieces, offset, roomTokens * GATHERED_CHARS)
@@ -71,16 +65,8 @@ const SHRINK_MIN = 0.97
 /** A page ends with a line if that costs at most this share of it. */
 const LINE_END_SHARE = 0.3
 
-type Gathered = {
-  readonly text: string
-  /** The character that the text begins with: the one behind the offset where that lies within a pair. */
-  readonly start: number
-  /** Whether nothing follows the text. */
-  readonly isRest: boolean
-}
-
 /** At most so many characters from the offset on. */
-function* gathered(pieces: Pieces, offset: number, charsMax: number): Pausable<Gathered> {
+function* gathered(pieces: Pieces, offset: number, charsMax: number) {
   let made = 0
   let text = ''
   for (const piece of pieces) {
@@ -91,25 +77,20 @@ function* gathered(pieces: Pieces, offset: number, charsMax: number): Pausable<G
     if (text.length > charsMax) break
   }
   const isRest = text.length <= charsMax
-  const start = Math.min(offset, made) + (isTrail(text, 0) ? 1 : 0)
-  const end = isRest ? text.length : wholeEnd(text, charsMax)
-  return { text: text.slice(isTrail(text, 0) ? 1 : 0, end), start, isRest }
-}
-
-/** Whether the second half of a character stands there. */
-function isTrail(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00
-}
-
-/** An end that splits no character. */
-function wholeEnd(text: string, end: number): number {
-  return isTrail(text, end) ? end - 1 : end
+  const begin = /^[\udc00-\udfff]/.test(text) ? 1 : 0
+  return {
+    text: text.slice(begin, isRest ? text.length : atWhole(text, charsMax)),
+    /** The character that the text begins with: the one behind the offset where that lies within a pair. */
+    start: Math.min(offset, made) + begin,
+    /** Whether nothing follows the text. */
+    isRest,
+  }
 }
 
 /** Where a page of at most so many characters ends. */
 function cutBefore(text: string, chars: number): number {
   const lineEnd = chars <= 0 ? 0 : text.lastIndexOf('\n', chars - 1) + 1
-  return lineEnd >= Math.max(PAGE_CHARS_MIN, chars * (1 - LINE_END_SHARE)) ? lineEnd : wholeEnd(text, chars)
+  return lineEnd >= Math.max(PAGE_CHARS_MIN, chars * (1 - LINE_END_SHARE)) ? lineEnd : atWhole(text, chars)
 }
 
 function endsLine(text: string, end: number): boolean {

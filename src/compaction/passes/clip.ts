@@ -223,7 +223,7 @@ function lineEndCharsMax(keptChars: number): number {
 }
 
 /** Moves a cut off the middle of a surrogate pair. */
-function atWhole(text: string, index: number): number {
+export function atWhole(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
 }

@@ -6,7 +6,7 @@ import { sum } from '../history/size-sums.ts'
 import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
-import { countedDraft, type Draft, type Frame } from './frame.ts'
+import { countedDraft, type Draft, type Frame, isStayingUnder } from './frame.ts'
 import { bareFold, isLatestPassed } from './fold.ts'
 import { templateFits } from './frontier.ts'
 import { isPinned } from './pins.ts'
@@ -23,10 +23,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const { history, profile } = counts
   const { budgetTokens, aroundTokens } = options.room
   const { fold } = begun
-  const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
-  const isThere = (index: number): boolean =>
-    fold === null || index >= fold.frontier || staying.has(index) || isPinned(pins, index)
-  const uncut = { ...begun, clips: begun.clips.filter(({ index }) => isThere(index)) }
+  const uncut = refolded(frame, begun, fold)
   if (uncut.tokens <= fittingTokens) return uncut
 
   const { newestUser } = parts
@@ -292,6 +289,16 @@ function* withLessRecap(frame: Frame, begun: Draft): Pausable<Draft> {
   return yield* countedDraft(frame, { ...begun, fold: { ...fold, beforeTokensMax, afterTokensMax } })
 }
 
+/** The draft with this fold, and the clips of what stands under that. */
+function refolded({ pins }: Frame, draft: Draft, fold: Fold | null): Draft {
+  const isStaying = isStayingUnder(fold)
+  return {
+    ...draft,
+    fold,
+    clips: draft.clips.filter(({ index }) => isStaying(index) || isPinned(pins, index)),
+  }
+}
+
 /** The same fold with nothing but recaps of so many tokens. */
 function* withBareRecap(frame: Frame, draft: Draft, recapTokens: number): Pausable<Draft> {
   if (draft.fold === null) return draft
@@ -312,11 +319,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Pausable
     afterTokensMax: isSplit ? half : 0,
     systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
   }
-  const restated = new Set(fold.restated)
-  const clips = begun.clips.filter(
-    ({ index }) => index >= frontier || restated.has(index) || isPinned(pins, index),
-  )
-  const folded = yield* countedDraft(frame, { ...begun, clips, fold })
+  const folded = yield* countedDraft(frame, refolded(frame, begun, fold))
   return yield* withLessRecap(frame, folded.tokens < begun.tokens ? folded : begun)
 }
 
@@ -324,9 +327,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Pausable
 function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const { counts, options, pins, fittingTokens } = frame
   const fold = bareFold(frame, options.point, [], 0)
-  const restated = new Set(fold.restated)
-  const clips = begun.clips.filter(({ index }) => restated.has(index) || isPinned(pins, index))
-  const bare = yield* countedDraft(frame, { ...begun, clips, fold })
+  const bare = yield* countedDraft(frame, refolded(frame, begun, fold))
   const leftTokens = Math.max(0, Math.min(counts.profile.recap.max_tokens, fittingTokens - bare.tokens))
   const last = isLatestPassed(pins, options.point) ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [last]: leftTokens } })

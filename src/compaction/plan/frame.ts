@@ -4,8 +4,9 @@ import { targetOf, triggerOf } from '../../profiles/effective.ts'
 import { thresholdTokens } from '../../tokens/budget.ts'
 import {
   type Compaction,
+  compactionOf,
   type CompactionReason,
-  FOLD_VERSION,
+  type Fold,
   type PreparedFold,
   type Treatment,
   UNTOUCHED,
@@ -143,21 +144,14 @@ export function* countedDraft<Drafted extends Omit<Draft, 'tokens'>>(
 
 /** The compaction that a draft is. What is folded is cleared no longer. */
 export function recordOf({ options }: Frame, draft: Draft): Compaction {
-  const { point, task, latestUser, reach, fold, clips, cleared, thoughts } = draft
-  const frontier = fold?.frontier ?? 0
+  const cleared = ascending(draft.cleared.filter(isStayingUnder(draft.fold)))
+  return compactionOf(options.reason, { ...draft, cleared })
+}
+
+/** Whether a message is not folded, or stays all the same. */
+export function isStayingUnder(fold: Fold | null): (index: number) => boolean {
   const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
-  return {
-    version: FOLD_VERSION,
-    reason: options.reason,
-    point,
-    task,
-    latestUser,
-    reach,
-    fold,
-    clips,
-    cleared: ascending(cleared.filter((index) => index >= frontier || staying.has(index))),
-    thoughts,
-  }
+  return (index) => index >= (fold?.frontier ?? 0) || staying.has(index)
 }
 
 // --- internal ---
