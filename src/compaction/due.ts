@@ -59,10 +59,8 @@ export function lowestThresholdTokens(profile: Profile, budgetTokens: number, fi
     // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
     ...textPasses.map(({ name, treats }) => (treats(profile, Infinity) ? profile[name].at || null : null)),
   ]
-  let lowest = Infinity
-  for (const setting of settings)
-    if (setting !== null) lowest = Math.min(lowest, thresholdTokens(setting, budgetTokens, fixedTokens))
-  return lowest
+  const standing = settings.filter((setting) => setting !== null)
+  return Math.min(...standing.map((setting) => thresholdTokens(setting, budgetTokens, fixedTokens)))
 }
 
 // --- internal ---

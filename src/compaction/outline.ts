@@ -74,17 +74,9 @@ export function outlineOf(history: OutlineSubject, compacted: Compacted | null):
       } else if (standsFor !== null) {
         folded.push(standsFor)
         const { start, end } = standsFor
-        const standIn = {
-          index,
-          role,
-          kind: null,
-          tool: null,
-          treatment: how,
-          pinned: null,
-          receivedTokens: 0,
-          sentTokens,
-        }
-        standIns.set(place, [{ ...standIn, standsFor: { start, end } }, ...(standIns.get(place) ?? [])])
+        const described = { index, role, kind: null, tool: null, treatment: how, pinned: null }
+        const standIn = { ...described, receivedTokens: 0, sentTokens, standsFor: { start, end } }
+        standIns.set(place, [standIn, ...(standIns.get(place) ?? [])])
       }
     }
   }

@@ -37,14 +37,12 @@ export type Structure = {
   /** Where the newest round before `point` begins: at its last reply; without one, at its last unit. */
   readonly newestRoundStart: (point: number) => number
   /** What the functions look up: for each message, the first message of its unit. */
-  readonly units: Units
-}
-
-type Units = {
-  /** When nothing after the message is looked at. */
-  readonly inPrefix: Int32Array
-  /** In the whole. */
-  readonly inWhole: Int32Array
+  readonly units: {
+    /** When nothing after the message is looked at. */
+    readonly inPrefix: Int32Array
+    /** In the whole. */
+    readonly inWhole: Int32Array
+  }
 }
 
 /**

@@ -39,7 +39,7 @@ function answerTo(query: RecallQuery, { history, compacted }: RecallSource): Rec
       return { pieces: messageTexts(history, query.runs), hasEnd }
     }
     case 'search':
-      return searchMessages(history, leftOutOf(history, compacted), query)
+      return { pieces: searchMessages(history, leftOutOf(history, compacted), query), hasEnd: true }
     case 'unclear':
       return { pieces: explained(query.problem), hasEnd: false }
   }

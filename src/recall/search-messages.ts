@@ -2,7 +2,7 @@ import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'
-import type { Pieces, RecallAnswer } from './page.ts'
+import type { Pieces } from './page.ts'
 import type { RecallQuery } from './recall-query.ts'
 import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
 
@@ -11,17 +11,7 @@ import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedL
  * first, then all words, the newest first; where no message at all holds all of them, those that hold the most. Of equal
  * excerpts, which older copies of a file give, the newest stands for all.
  */
-export function searchMessages(
-  history: History,
-  leftOut: readonly LeftOut[],
-  query: Extract<RecallQuery, { kind: 'search' }>,
-): RecallAnswer {
-  return { pieces: found(history, leftOut, query), hasEnd: true }
-}
-
-// --- internal ---
-
-function* found(
+export function* searchMessages(
   history: History,
   leftOut: readonly LeftOut[],
   { text, among }: Extract<RecallQuery, { kind: 'search' }>,
@@ -54,15 +44,12 @@ function* found(
   }
 }
 
+// --- internal ---
+
 function nothingFound(history: History, elsewhere: readonly Hit[], isAmong: boolean): string {
-  const names = namesOf(history, elsewhere)
-  if (isAmong) {
-    const told = elsewhere.length === 0 ? 'and no other message does' : `it stands in ${names}`
-    return `none of these messages holds it; ${told}`
-  }
-  const told =
-    elsewhere.length === 0 ? 'and no message above does' : `above, word for word, it stands in ${names}`
-  return `nothing that was left out holds it; ${told}`
+  const which = isAmong ? 'none of these messages holds it' : 'nothing that was left out holds it'
+  if (elsewhere.length === 0) return `${which}; and no ${isAmong ? 'other message' : 'message above'} does`
+  return `${which}; ${isAmong ? '' : 'above, word for word, '}it stands in ${namesOf(history, elsewhere)}`
 }
 
 /** Of messages that hold the same, so many are named. */

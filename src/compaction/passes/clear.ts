@@ -4,7 +4,7 @@ import { supersededIn } from '../history/calls/superseded.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import { lookedAt } from '../history/read-message.ts'
 import { type Rounds, type History, toolNameOf } from '../history/history.ts'
-import { isUnguessable, wordsIn } from '../history/specific-names.ts'
+import { isUnguessable, thingsInSteps } from '../history/specific-names.ts'
 
 // Clearing: a tool result becomes a short placeholder. A compaction clears as many results as it takes to come down to its
 // target, in the order of `clearableResults`, and puts those back for which there is room in the end (`plan/edit-by-worth.ts`).
@@ -18,25 +18,20 @@ export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], ind
   return !exceptTools.some((pattern) => matchesGlob(pattern, tool))
 }
 
-/** A result that may be cleared; `isSuperseded`: a later one says otherwise, or the same again. */
-export type Clearable = {
-  readonly index: number
-  readonly worthlessness: number
-  readonly isSuperseded: boolean
-}
-
 /**
  * The results from `start` up to `end` that may be cleared, those first that a next step misses least: large and old ones, those
- * sooner whose file a later one tells of. `tokensAt`: what a result takes now; 0 where it is cleared already.
+ * sooner whose file a later one tells of. `tokensAt`: what a result takes now; 0 where it is cleared already. `isSuperseded`: a
+ * later one says otherwise, or the same again.
  */
 export function* clearableResults(
   history: History,
   exceptTools: readonly string[],
   { start, end, point }: { readonly start: number; readonly end: number; readonly point: number },
   tokensAt: (index: number) => Pausable<number>,
-): Pausable<readonly Clearable[]> {
+) {
   const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(history)
-  const found: Clearable[] = []
+  const found: { readonly index: number; readonly isSuperseded: boolean; readonly worthlessness: number }[] =
+    []
   const ages = new Map<number, number>()
   let age = 0
   for (let index = point - 1; index >= start; index -= 1) {
@@ -80,12 +75,9 @@ export function* unguessableNames(text: string, sizeTokens: number): Pausable<re
   const most = Math.min(NAMES_MAX, Math.floor(sizeTokens / TOKENS_PER_NAME))
   if (most === 0) return []
   const names = new Set<string>()
-  let words = 0
-  for (const thing of wordsIn(lookedAt(text))) {
-    words += 1
-    if (words % WORDS_PER_STEP === 0) yield
-    if (thing === null || thing.name.length > NAME_CHARS_MAX) continue
-    if (isUnguessable(thing.name)) names.add(thing.name)
+  for (const thing of thingsInSteps(lookedAt(text))) {
+    if (thing === null) yield
+    else if (thing.name.length <= NAME_CHARS_MAX && isUnguessable(thing.name)) names.add(thing.name)
   }
   const all = [...names]
   return all.length <= most
@@ -111,6 +103,3 @@ const NAMES_MAX = 4
 const TOKENS_PER_NAME = 400
 
 const NAME_CHARS_MAX = 80
-
-/** Words between two pauses: about a millisecond. */
-const WORDS_PER_STEP = 2_000

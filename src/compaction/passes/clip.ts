@@ -1,3 +1,4 @@
+import { parseJsonText, stringOr } from '../../json/json-value.ts'
 import { scanObject, skipWhitespace } from '../../json/json-scan.ts'
 import type { Pausable } from '../../json/source.ts'
 import { waterLevel } from '../../conversation/water-level.ts'
@@ -167,23 +168,13 @@ type Field = { readonly key: string; readonly json: string; readonly text: strin
 
 /** The fields of a JSON object; null where the text is none. */
 function fieldsOf(argumentsText: string): Field[] | null {
-  if (argumentsText.length > PARSED_CHARS_MAX) return null
-  try {
-    JSON.parse(argumentsText)
-  } catch {
-    return null
-  }
+  if (argumentsText.length > PARSED_CHARS_MAX || parseJsonText(argumentsText) === undefined) return null
   // The scanner works on any text; offsets are characters here.
   const scanned = scanObject(argumentsText, skipWhitespace(argumentsText, 0))
   if (scanned === null) return null
   return scanned.entries.map(({ key, value }) => {
     const json = argumentsText.slice(value.start, value.end)
-    const parsed: unknown = JSON.parse(json)
-    return {
-      key: argumentsText.slice(key.start, key.end),
-      json,
-      text: typeof parsed === 'string' ? parsed : null,
-    }
+    return { key: argumentsText.slice(key.start, key.end), json, text: stringOr(parseJsonText(json), null) }
   })
 }
 

@@ -171,8 +171,7 @@ function standingBefore(previous: Compaction | null, { task, latestUser }: Pins)
 
 /** What the distinct system messages from `start` up to `end` take when they are quoted, at most `tokensMax`. */
 function quotedTokens(history: History, start: number, end: number, tokensMax: number): number {
-  const known = quotesBySubject.get(history) ?? new Map<number, readonly number[]>()
-  quotesBySubject.set(history, known)
+  const known = quotesOf(history)
   const sums = known.get(start) ?? quoteSums(history, start)
   // The start behind the leading system messages stays the same; the one behind the latest user message moves on.
   if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
@@ -184,7 +183,10 @@ function quotedTokens(history: History, start: number, end: number, tokensMax: n
  * Sums up to one message after the other. A compaction is planned anew at many request points of the same conversation: what
  * each of them would add up again is added up once.
  */
-const quotesBySubject = new WeakMap<History, Map<number, readonly number[]>>()
+const quotesOf = remembering(
+  (history: History) => history,
+  () => new Map<number, readonly number[]>(),
+)
 
 const STARTS_MAX = 2
 
