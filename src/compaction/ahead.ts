@@ -1,6 +1,6 @@
 import type { Pausable } from '../json/source.ts'
 import { targetOf } from '../profiles/effective.ts'
-import { thresholdTokens } from '../tokens/budget.ts'
+import { type Room, thresholdTokens } from '../tokens/budget.ts'
 import {
   type Compaction,
   type CompactionReason,
@@ -13,7 +13,6 @@ import type { MadeCache } from './made-cache.ts'
 import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/pins.ts'
 import { planCompaction } from './plan/plan.ts'
-import type { Room } from './room.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'

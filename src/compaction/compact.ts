@@ -7,9 +7,10 @@ import type { PlanOptions } from './plan/frame.ts'
 import { planCompaction } from './plan/plan.ts'
 import { restatedMost } from './plan/fold.ts'
 import { SHARE } from './shares.ts'
-import type { Room } from './room.ts'
+import type { Room } from '../tokens/budget.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
+import { sum } from './history/size-sums.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 import { standingView, type View, viewUnder } from './view/view.ts'
@@ -166,9 +167,7 @@ function pastPoints(history: History, { newest, seenUntil, sharedUntil }: Compac
 function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: boolean): Pausable<number> {
   if (!isMade || (compaction.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
     return yield* plannedTokens(counts, compaction, compaction.point)
-  let tokens = 0
-  for (const message of yield* standingView(counts, compaction)) tokens += message.tokens
-  return tokens
+  return sum((yield* standingView(counts, compaction)).map(({ tokens }) => tokens))
 }
 
 /**

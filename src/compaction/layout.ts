@@ -1,4 +1,5 @@
 import { countBelow } from '../conversation/structure.ts'
+import { sum } from './history/size-sums.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
 import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 
@@ -63,9 +64,9 @@ export function layoutOf(compaction: Folding, systemCount: number) {
 /** What a plan counts for what stands for folded messages: recaps at their caps, and each with the framing of its message. */
 export function partTokens(part: FoldedPart | null): number {
   if (part === null) return 0
-  let tokens = part.recap === null ? 0 : part.recap.tokensMax + RECAP_FRAME_TOKENS
-  for (const summary of part.summaries) tokens += summary.tokens + RECAP_FRAME_TOKENS
-  return tokens
+  const recapTokens = part.recap === null ? [] : [part.recap.tokensMax]
+  const tokens = [...recapTokens, ...part.summaries.map((summary) => summary.tokens)]
+  return sum(tokens) + tokens.length * RECAP_FRAME_TOKENS
 }
 
 /** Whether a summary of this range stands for message `index`. */
@@ -85,11 +86,8 @@ export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange
 export function foldedRanges(compaction: Folding, systemCount: number): readonly SummaryRange[] {
   const bare = compaction.fold === null ? null : { ...compaction.fold, summaries: [] }
   const { before, after } = layoutOf({ ...compaction, fold: bare }, systemCount)
-  return [before, after].flatMap((part) => {
-    if (part === null || part.recap === null) return []
-    const { start, end, except } = part.recap
-    return [{ start, end, except }]
-  })
+  const runs = [before?.recap ?? null, after?.recap ?? null].filter((run) => run !== null)
+  return runs.map(({ start, end, except }) => ({ start, end, except }))
 }
 
 /** Whether something that a compaction folds was never summarised. */
@@ -122,8 +120,7 @@ function partOf(
   const except = pinned.filter((index) => index >= start && index < end)
   if (end - start - except.length <= 0) return null
   const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
-  let leftTokens = tokensMax
-  for (const { tokens } of summaries) leftTokens -= tokens
+  const leftTokens = tokensMax - sum(summaries.map(({ tokens }) => tokens))
   const { systemTokensMax } = fold
   const run = { start, end, except, tokensMax: Math.max(0, leftTokens), systemTokensMax }
   return { summaries, recap: fold.recapsBeside || fold.keptTokensMax > 0 ? run : runBeside(summaries, run) }

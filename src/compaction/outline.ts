@@ -3,8 +3,7 @@ import { covers } from './layout.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
 import { type PassName, type TextPassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { type Rounds, type History, toolNameOf } from './history/history.ts'
-import { pastOf } from './history/past.ts'
+import { type Rounds, type History, pastOf, toolNameOf } from './history/history.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {

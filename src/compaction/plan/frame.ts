@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
 import { targetOf, triggerOf } from '../../profiles/effective.ts'
-import { thresholdTokens } from '../../tokens/budget.ts'
+import { type Room, thresholdTokens } from '../../tokens/budget.ts'
 import {
   type Compaction,
   compactionOf,
@@ -14,7 +14,6 @@ import {
 import { openWorkAt } from '../history/calls/open-work.ts'
 import { opensMessage, type History } from '../history/history.ts'
 import { mayBeCleared } from '../passes/clear.ts'
-import type { Room } from '../room.ts'
 import {
   FREED_TOKENS_MIN,
   quotedSystemTokensMax,

@@ -2,14 +2,15 @@ import type { Message } from '../../conversation/message.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../layout.ts'
+import { remembering } from '../../lru-cache.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
 import { AS_IT_CAME } from '../message-edits.ts'
 import { isLossless, type PassName, passOrder, textPasses, type TextTreatment } from '../passes/passes.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/agent-state.ts'
-import { pastOf } from '../history/past.ts'
-import type { History } from '../history/history.ts'
+
+import { type History, pastOf } from '../history/history.ts'
 import { sum } from '../history/size-sums.ts'
 import { summaryText } from '../standing-summary.ts'
 import { between, countsOf, type TokenCounts } from '../token-counts.ts'
@@ -301,13 +302,15 @@ function isNamedByThoughts(history: History, index: number, edits: Edits): boole
 }
 
 /** By the edits of a view: each of the tens of thousands of messages that a unit may have asks for the same. */
-const firstsTakenOut = new WeakMap<Edits, Map<number, number>>()
+const firstsTakenOut = remembering(
+  (edits: Edits) => edits,
+  () => new Map<number, number>(),
+)
 
 /** The first thoughts of a unit that are taken out; beyond all messages if none are. */
 function firstTakenOut(history: History, unit: number, edits: Edits): number {
   const { structure } = history
-  const known = firstsTakenOut.get(edits) ?? new Map<number, number>()
-  firstsTakenOut.set(edits, known)
+  const known = firstsTakenOut(edits)
   const found = known.get(unit)
   if (found !== undefined) return found
   let first = Infinity
