@@ -1,5 +1,5 @@
 import { countBelow } from '../conversation/structure.ts'
-import { sum } from './history/size-sums.ts'
+import { sum } from '../conversation/sizes.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
 import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 

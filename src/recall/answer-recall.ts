@@ -1,7 +1,7 @@
 import type { Compacted } from '../compaction/compact.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
-import { sum } from '../compaction/history/size-sums.ts'
+import { sum } from '../conversation/sizes.ts'
 import { textPasses, type TextTreatment } from '../compaction/passes/passes.ts'
 import type { Pausable } from '../json/source.ts'
 import { pageOf, type Pieces, type RecallAnswer } from './page.ts'

@@ -1,7 +1,7 @@
 import { parseJsonText, stringOr } from '../../json/json-value.ts'
 import { scanObject, skipWhitespace } from '../../json/json-scan.ts'
 import type { Pausable } from '../../json/source.ts'
-import { waterLevel } from '../../conversation/water-level.ts'
+import { waterLevel } from '../../conversation/sizes.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import type { CountSteps } from '../history/history.ts'
 
@@ -142,12 +142,8 @@ function* clippedFields(
     sizes.push(text === null ? 0 : yield* countSteps(text))
     yield
   }
-  const rest = yield* countSteps(
-    objectOf(
-      fields,
-      fields.map(({ json, text }) => (text === null ? json : '""')),
-    ),
-  )
+  const emptied = fields.map(({ json, text }) => (text === null ? json : '""'))
+  const rest = yield* countSteps(objectOf(fields, emptied))
   const level = waterLevel(sizes, tokensMax - rest, 0)
   if (level <= 0) return null
   const values: string[] = []

@@ -1,8 +1,7 @@
-import { waterLevel } from '../../conversation/water-level.ts'
+import { sum, waterLevel } from '../../conversation/sizes.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { Clip, Fold } from '../compaction.ts'
 import { editsOf, NO_EDITS } from '../edits.ts'
-import { sum } from '../history/size-sums.ts'
 import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
@@ -36,6 +35,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const loadedTokens = newestUser === -1 ? 0 : sum(history.mediaSizes(newestUser))
   const isUserFixed =
     parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !profile.clip.newest_user
+  const cuttableUser = isUserFixed ? -1 : newestUser
 
   const cut =
     (indexes: readonly number[], toTokens: number, floor: keyof typeof CUT_TO_TOKENS): Step =>
@@ -47,7 +47,6 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
       unloaded(frame, draft, index, toTokens)
   const cutRestated: Step = (draft) =>
     shortened(frame, draft, draft.fold?.restated ?? [], 0, CUT_TO_TOKENS.headAndTail)
-  const recap: Step = (draft) => withLessRecap(frame, draft)
 
   const atShares = yield* until(fittingTokens, yield* countedDraft(frame, uncut), [
     // What is only said again, as far as it can be cut: what tools were looked for by.
@@ -57,14 +56,10 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
     cut([olderUser], shares.sure.latestUser, 'headAndTail'),
     cut([task], shares.sure.task, 'headAndTail'),
     cut(round, shares.sure.newestRound, 'headAndTail'),
-    ...(isUserFixed
-      ? []
-      : [
-          unload(newestUser, shares.sure.newestUser),
-          cut([newestUser], shares.sure.newestUser, 'headAndTail'),
-        ]),
+    unload(cuttableUser, shares.sure.newestUser),
+    cut([cuttableUser], shares.sure.newestUser, 'headAndTail'),
     // What is left of the parts has no more than its share, and a right before a recap.
-    recap,
+    (draft) => withLessRecap(frame, draft),
     // Frames, names and system messages in between may take more than their part's share: older messages make room.
     (draft) => foldedUpTo(frame, draft, begun.fold),
     cutRestated,

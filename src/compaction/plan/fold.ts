@@ -1,9 +1,9 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
-import { sum } from '../history/size-sums.ts'
+import { sum } from '../../conversation/sizes.ts'
 import { isInstruction, readableTokens, type History } from '../history/history.ts'
-import { remembering } from '../../lru-cache.ts'
+import { lruCache, remembering } from '../../lru-cache.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { SHARE } from '../shares.ts'
 import type { Frame } from './frame.ts'
@@ -172,10 +172,8 @@ function standingBefore(previous: Compaction | null, { task, latestUser }: Pins)
 /** What the distinct system messages from `start` up to `end` take when they are quoted, at most `tokensMax`. */
 function quotedTokens(history: History, start: number, end: number, tokensMax: number): number {
   const known = quotesOf(history)
-  const sums = known.get(start) ?? quoteSums(history, start)
-  // The start behind the leading system messages stays the same; the one behind the latest user message moves on.
-  if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
-  known.set(start, sums)
+  const sums = known.get(String(start)) ?? quoteSums(history, start)
+  known.set(String(start), sums)
   return Math.min(tokensMax, sums[Math.max(0, end - start)] ?? 0)
 }
 
@@ -185,9 +183,10 @@ function quotedTokens(history: History, start: number, end: number, tokensMax: n
  */
 const quotesOf = remembering(
   (history: History) => history,
-  () => new Map<number, readonly number[]>(),
+  () => lruCache<readonly number[]>(STARTS_MAX),
 )
 
+/** The start behind the leading system messages stays the same; the one behind the latest user message moves on. */
 const STARTS_MAX = 2
 
 function quoteSums(history: History, start: number): readonly number[] {

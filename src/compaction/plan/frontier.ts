@@ -2,7 +2,7 @@ import type { Pausable } from '../../json/source.ts'
 import type { StandingSummary } from '../compaction.ts'
 import { editsOf } from '../edits.ts'
 import { isSaidByUser, isTalk, type History } from '../history/history.ts'
-import { type Layout, layoutOf, partTokens } from '../layout.ts'
+import { layoutOf, partTokens } from '../layout.ts'
 import type { Draft, Frame } from './frame.ts'
 import { foldAt, restatedMost } from './fold.ts'
 
@@ -35,14 +35,17 @@ export function* chooseFrontier(
     tailTokens -= yield* followingTokens(index - 1, point, edits)
     tailTokens += yield* followingTokens(index - 1, point, further)
     edits = further
-    if (!structure.isFrontier(index) || (!strict && partsAnswer(history, index))) continue
+    if (!structure.isFrontier(index)) continue
+    // No cut takes what the user asked and leaves the answer.
+    if (!strict && isTalk(history, index) && isSaidByUser(history, index - 1)) continue
     looked += 1
     if (looked % apart !== 0) continue
     if (apart > 1) yield
     const layout = layoutOf({ ...draft, fold: foldAt(frame, summaries, index) }, structure.systemCount)
     if (layout.before === null && layout.after === null) continue
-    const isApart = fits[index] === 'joined' && endsInResult(history, layout)
-    const fit = isApart ? 'badly' : (fits[index] ?? 'well')
+    // Behind a result that is said again, a user's message can be joined with none before.
+    const isApart = history.messages[layout.restated.at(-1) ?? NONE]?.facts.role === 'tool'
+    const fit = isApart && fits[index] === 'joined' ? 'badly' : (fits[index] ?? 'well')
     let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens
     for (const pinned of layout.pinned) tokens += yield* editedTokens(pinned, pinned + 1, edits)
     last[fit] = index
@@ -77,16 +80,6 @@ const NONE = -1
  * messages before it, and a conversation may have tens of thousands of both.
  */
 const RESTATED_PER_FRONTIER = 256
-
-/** Whether a cut takes what the user asked and leaves the answer. */
-function partsAnswer(history: History, index: number): boolean {
-  return isTalk(history, index) && isSaidByUser(history, index - 1)
-}
-
-/** Whether a result that is said again stands before the tail: a user's message behind it can be joined with none before. */
-function endsInResult({ messages }: History, { restated }: Layout): boolean {
-  return messages[restated.at(-1) ?? NONE]?.facts.role === 'tool'
-}
 
 /** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
 export function templateFits(history: History, point: number): Fit[] {

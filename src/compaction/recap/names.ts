@@ -1,6 +1,7 @@
 import type { Pausable } from '../../json/source.ts'
 import { callSubjects } from '../history/calls/call-subject.ts'
 import { callOf, isSaidByUser, readableTokens, replyStart, type History } from '../history/history.ts'
+import { runsOf } from '../history/message-numbers.ts'
 import { isWholePath, needsWords, thingsIn, thingsInSteps } from '../history/specific-names.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../terminal/render-terminal.ts'
@@ -263,11 +264,9 @@ function numberedLines(names: Iterable<string>): string[] {
   for (const name of names) if (isInteger.test(name)) numbers.push(Number(name))
   numbers.sort((a, b) => a - b)
   const within: string[] = []
-  for (let start = 0; start < numbers.length;) {
-    let end = start + 1
-    while (numbers[end] === (numbers[end - 1] ?? 0) + 1) end += 1
-    if (end - start > LOOKED_AT_LINES_MAX) within.push(...numbers.slice(start + 1, end - 1).map(String))
-    start = end
+  for (const { start, end } of runsOf(numbers)) {
+    if (end - start <= LOOKED_AT_LINES_MAX) continue
+    for (let number = start + 1; number < end - 1; number += 1) within.push(String(number))
   }
   return within
 }

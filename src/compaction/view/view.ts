@@ -11,7 +11,7 @@ import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/agent-state.ts'
 
 import { type History, pastOf } from '../history/history.ts'
-import { sum } from '../history/size-sums.ts'
+import { sum } from '../../conversation/sizes.ts'
 import { summaryText } from '../standing-summary.ts'
 import { between, countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'

@@ -1,5 +1,5 @@
 import { pastOf } from '../../compaction/history/history.ts'
-import { sum, sumOf } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Counted } from '../request.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Pausable } from '../../../json/source.ts'
 import type { FoldedRun } from '../../layout.ts'
 import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
-import { sum } from '../../history/size-sums.ts'
+import { sum } from '../../../conversation/sizes.ts'
 import { isInstruction, isSaidByUser, isTalk, type History } from '../../history/history.ts'
 import { headings, type Writer } from '../headings.ts'
 import { type UserMessage, userMessages, type UserWords } from './sentence-worth.ts'
@@ -297,12 +297,14 @@ function* wholeMessages(
     if (left < 0) return null
     yield
   }
-  return messages.map((message) => ({ ...message, words: [wholeOf(message)] }))
-}
-
-function wholeOf({ text, words }: UserMessage): UserWords {
-  const laysDown = words.some((one) => one.laysDown)
-  return { start: 0, end: text.length, score: 0, laysDown, refersTo: referenceIn(words) }
+  return messages.map((message) => {
+    const { text, words } = message
+    const laysDown = words.some((one) => one.laysDown)
+    return {
+      ...message,
+      words: [{ start: 0, end: text.length, score: 0, laysDown, refersTo: referenceIn(words) }],
+    }
+  })
 }
 
 function referenceIn(words: readonly UserWords[]): string | null {
