@@ -171,12 +171,11 @@ function archiveFile(dir: string, conversation: string): string | null {
  * Resolves with how many there were.
  */
 async function deleteArchived(dir: string, conversation: string | null): Promise<number> {
-  const path = conversation === null ? null : archiveFile(dir, conversation)
-  const paths = conversation === null ? await archivedFiles(dir) : path === null ? [] : [path]
+  const paths = conversation === null ? await archivedFiles(dir) : [archiveFile(dir, conversation)]
   let deleted = 0
-  for (const each of paths) {
-    if (!(await isFile(each))) continue
-    await orIfAbsent(undefined, unlink(each))
+  for (const path of paths) {
+    if (path === null || !(await isFile(path))) continue
+    await orIfAbsent(undefined, unlink(path))
     deleted += 1
   }
   return deleted

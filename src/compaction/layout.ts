@@ -10,11 +10,7 @@ import type { Fold, StandingSummary, SummaryRange, Treatment } from './compactio
 export type FoldedRun = SummaryRange & { readonly tokensMax: number; readonly systemTokensMax: number }
 
 /** What stands for a run of folded messages: summaries for their ranges, and a recap. */
-export type FoldedPart = {
-  readonly summaries: readonly StandingSummary[]
-  /** The recap's run: it has as many tokens as the summaries leave; null where there is no recap. */
-  readonly recap: FoldedRun | null
-}
+export type FoldedPart = NonNullable<ReturnType<typeof partOf>>
 
 /**
  * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old turns, what
@@ -110,20 +106,16 @@ function isLeft(range: SummaryRange, index: number, covered: readonly SummaryRan
   return covers(range, index) && !covered.some((summary) => covers(summary, index))
 }
 
-function partOf(
-  fold: Fold,
-  start: number,
-  end: number,
-  pinned: readonly number[],
-  tokensMax: number,
-): FoldedPart | null {
+function partOf(fold: Fold, start: number, end: number, pinned: readonly number[], tokensMax: number) {
   const except = pinned.filter((index) => index >= start && index < end)
   if (end - start - except.length <= 0) return null
   const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
   const leftTokens = tokensMax - sum(summaries.map(({ tokens }) => tokens))
   const { systemTokensMax } = fold
   const run = { start, end, except, tokensMax: Math.max(0, leftTokens), systemTokensMax }
-  return { summaries, recap: fold.recapsBeside || fold.keptTokensMax > 0 ? run : runBeside(summaries, run) }
+  const isWhole = fold.recapsBeside || fold.keptTokensMax > 0
+  // The recap has as many tokens as the summaries leave.
+  return { summaries, recap: isWhole ? run : runBeside(summaries, run) }
 }
 
 /** What of a run no summary covers; null where nothing is left. */

@@ -137,14 +137,11 @@ function describe(rounds: Rounds, index: number): Pick<MessageTreatment, 'index'
 }
 
 /** Why a message that is sent as it came is. */
-function pins(
-  { messages, structure }: Pick<OutlineSubject, 'messages' | 'structure'>,
-  compaction: Compaction | null,
-): (index: number) => MessageTreatment['pinned'] {
+function pins({ messages, structure }: Rounds, compaction: Compaction | null) {
   const { systemCount, unkeyedCount, lastUnitStart } = structure
   const kept = new Set(compaction?.fold?.kept)
   const recentFrom = compaction === null ? Infinity : lastUnitStart(compaction.point)
-  return function pinOf(index) {
+  return function pinOf(index: number): MessageTreatment['pinned'] {
     if (index < unkeyedCount) return 'system'
     if (index < systemCount)
       return messages[index]?.facts.startsHistory === true ? 'history-start' : 'before-start'

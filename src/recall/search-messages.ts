@@ -2,9 +2,16 @@ import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'
-import type { Pieces } from './page.ts'
 import type { RecallQuery } from './recall-query.ts'
-import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
+import {
+  type LeftOut,
+  ownLine,
+  type Pieces,
+  type Segment,
+  segmentsOf,
+  segmentText,
+  unforgedLines,
+} from './segments.ts'
 
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase

@@ -6,8 +6,7 @@ import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { countedDraft, type Draft, type Frame, isStayingUnder } from './frame.ts'
-import { bareFold, isLatestPassed } from './fold.ts'
-import { templateFits } from './frontier.ts'
+import { bareFold, isLatestPassed, templateFits } from './fold.ts'
 import { isPinned } from './pins.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { Pausable } from '../../json/source.ts'
 import type { Fold } from '../compaction.ts'
 import { isTalk, replyAt, type History } from '../history/history.ts'
 import type { Frame } from './frame.ts'
-import { templateFits } from './frontier.ts'
+import { templateFits } from './fold.ts'
 import { bringsDown, type Folded, isOverLimit, type Length, lengthOf } from './view-length.ts'
 import { isPinned } from './pins.ts'
 

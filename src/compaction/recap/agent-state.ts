@@ -1,5 +1,5 @@
 import type { Pausable } from '../../json/source.ts'
-import { isFile } from '../history/calls/command-files.ts'
+import { isFile } from '../history/calls/call-subject.ts'
 import { type Deed, deedsOf } from '../history/calls/deeds.ts'
 import { openWorkAt } from '../history/calls/open-work.ts'
 import type { Fold } from '../compaction.ts'

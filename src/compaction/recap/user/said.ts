@@ -1,5 +1,5 @@
 import type { Pausable } from '../../../json/source.ts'
-import type { FoldedRun } from '../../layout.ts'
+
 import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
 import { sum } from '../../../conversation/sizes.ts'
@@ -13,7 +13,7 @@ import { bestFirst } from '../names.ts'
 export function* writeSystem(
   history: History,
   indexes: readonly number[],
-  folded: Pick<FoldedRun, 'systemTokensMax'>,
+  tokensMax: number,
   writer: Writer,
 ): Pausable<void> {
   const seen = new Set<string>()
@@ -25,7 +25,7 @@ export function* writeSystem(
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
     const tokens = writer.spentTokens() - before + (history.sizes[index] ?? 0)
-    if (tokens > folded.systemTokensMax) return
+    if (tokens > tokensMax) return
     const { text } = yield* readMessage(history, message)
     if (!(yield* writer.line(`${headings.system} ${text}`))) return
   }
@@ -39,12 +39,12 @@ export function* writeSystem(
 export function* writeUsers(
   history: History,
   indexes: readonly number[],
-  folded: Pick<FoldedRun, 'tokensMax'>,
+  allTokensMax: number,
   writer: Writer,
   areNamed: boolean,
 ): Pausable<void> {
   const talk = yield* talkShare(history, indexes)
-  const roomTokens = folded.tokensMax - writer.spentTokens() - history.count(`\n${headings.users}`)
+  const roomTokens = allTokensMax - writer.spentTokens() - history.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return
   const messages = yield* userMessages(history, indexes)
