@@ -9,14 +9,12 @@ import { NoAnswerError, StoreError, troubleOf, within } from '../storage/store-e
 export type Archive = ReturnType<typeof openArchive>
 
 /** An entry in its pieces; none if there is nothing to be appended. */
-export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
-
-export type Standing = {
+export type Compose = (standing: {
   /** Whether the file is empty: it may just have been made. */
   readonly isEmpty: boolean
   /** How it ends, byte by byte: what its last lines say is for whoever wrote them. */
   readonly end: string
-}
+}) => Promise<readonly Buffer[]>
 
 /** An archive in a folder that is made, with mode 0700, when it is first needed. `dir` is an absolute path. */
 export function openArchive(

@@ -17,11 +17,6 @@ export type FoldedPart = NonNullable<ReturnType<typeof partOf>>
  * stands for the messages before the latest user message, that message, what stands for those behind it, what of the
  * folded messages holds for all that follows, the tail.
  */
-export type Layout = ReturnType<typeof layoutOf>
-
-/** What decides where everything stands: the pinned messages and the fold. */
-export type Folding = Pick<Treatment, 'task' | 'latestUser' | 'fold'>
-
 export function layoutOf(compaction: Folding, systemCount: number) {
   const { fold } = compaction
   if (fold === null)
@@ -85,6 +80,9 @@ export function foldedRanges(compaction: Folding, systemCount: number): readonly
   const runs = [before?.recap ?? null, after?.recap ?? null].filter((run) => run !== null)
   return runs.map(({ start, end, except }) => ({ start, end, except }))
 }
+
+/** What decides where everything stands: the pinned messages and the fold. */
+type Folding = Pick<Treatment, 'task' | 'latestUser' | 'fold'>
 
 /** Whether something that a compaction folds was never summarised. */
 export function hasUnsummarised(compaction: Folding, systemCount: number): boolean {

@@ -215,6 +215,6 @@ function endsLine(text: string, end: number): boolean {
 }
 
 function noRoom(tokensMax: number, count: CountTokens): string {
-  const lines = [ownLine('there is too little room left to show any of it'), ownLine('no room')]
-  return lines.find((line) => count(line) <= tokensMax) ?? ''
+  const told = [ownLine('there is too little room left to show any of it'), ownLine('no room')]
+  return told.find((line) => count(line) <= tokensMax) ?? ''
 }

@@ -71,9 +71,10 @@ function namesOf(history: History, hits: readonly Hit[]): string {
   return [...new Set(names), ...more].join(', ')
 }
 
+type Hit = Match & { readonly index: number }
+
 /** What a message holds of the words that are searched for. */
-type Hit = {
-  readonly index: number
+type Match = {
   /** The line that names the text in which they stand. */
   readonly label: string
   readonly excerpt: string
@@ -116,11 +117,8 @@ function* hitsIn(history: History, text: string): Pausable<Hit[]> {
 }
 
 /** The phrase where it stands in the strictest way: each pattern is stricter than the one before. */
-function* phraseIn(
-  texts: readonly Searched[],
-  phrases: readonly RegExp[],
-): Pausable<Omit<Hit, 'index'> | null> {
-  let best: Omit<Hit, 'index'> | null = null
+function* phraseIn(texts: readonly Searched[], phrases: readonly RegExp[]): Pausable<Match | null> {
+  let best: Match | null = null
   for (const [position, pattern] of phrases.entries()) {
     const place = yield* placeOf(texts, pattern)
     if (place === null) break
@@ -129,7 +127,7 @@ function* phraseIn(
   return best
 }
 
-function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Pausable<Omit<Hit, 'index'> | null> {
+function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Pausable<Match | null> {
   const places: Place[] = []
   for (const word of words) {
     const place = yield* placeOf(texts, word)

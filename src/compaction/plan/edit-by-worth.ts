@@ -40,10 +40,12 @@ export function* editedEnough(
   aimTokens: number,
   halfWayTokens: number,
 ): Pausable<Draft | null> {
-  const { triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
+  const { counts, options, triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
   const roomyTokens = Math.min(halfWayTokens, triggerTokens - (nextRoundTokens ?? 0))
   const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
-  const keptMost = keptResultsMost(frame)
+  // How many results the profile keeps by their number, of those that there are.
+  const results = counts.history.messages.slice(0, options.point).filter(({ facts }) => facts.role === 'tool')
+  const keptMost = Math.min(counts.profile.clear.keep_results, results.length)
   let draft = edited
   for (let kept = keptMost; kept >= 0; kept -= 1) {
     // Mostly they stand among the newest messages, which no pass reaches.
@@ -81,13 +83,6 @@ function isSoonAfter({ counts, options, before }: Frame): boolean {
   const { requestPoints: points } = counts.history.structure
   const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
   return before.point > 0 && roundsApart < SOON_ROUNDS
-}
-
-/** How many results a profile keeps by their number, of those that there are. */
-function keptResultsMost({ counts, options }: Frame): number {
-  const before = counts.history.messages.slice(0, options.point)
-  const results = before.filter(({ facts }) => facts.role === 'tool')
-  return Math.min(counts.profile.clear.keep_results, results.length)
 }
 
 /** Where the newest so many results begin. */

@@ -318,12 +318,11 @@ function findSurviving(history: History) {
 /** The call in a unit that a result answers. */
 function callIn({ messages }: History, unit: number, result: number): number | undefined {
   const [answered] = messages[result]?.facts.answers ?? []
-  for (let index = unit; index < result; index += 1) {
-    const { callIds } = messages[index]?.facts ?? { callIds: [] }
-    // Of a message with several calls the others would stay without results.
-    if (answered !== undefined && callIds.length === 1 && callIds[0] === answered) return index
-  }
-  return undefined
+  // Of a message with several calls the others would stay without results.
+  const call = messages
+    .slice(unit, result)
+    .findIndex(({ facts: { callIds } }) => callIds.length === 1 && callIds[0] === answered)
+  return call === -1 ? undefined : unit + call
 }
 
 /**

@@ -123,15 +123,15 @@ function heldTurns(history: History, { fold }: Folded, point: number): HeldTurn[
   const { turns, systemCount, isFrontier } = history.structure
   const frontier = fold?.frontier ?? systemCount
   const byTurn = Map.groupBy(fold?.kept ?? [], (index) => countBelow(turns, index + 1))
-  const held: HeldTurn[] = [...byTurn.values()].map((kept) => ({ start: frontier, end: frontier, kept }))
+  const reduced = [...byTurn.values()].map((kept) => ({ start: frontier, end: frontier, kept }))
   // What lies before the first turn goes with it.
   const first = countBelow(turns, frontier) === 0 ? (turns[0] ?? frontier) : frontier
   const starts = turns.slice(countBelow(turns, first + 1), countBelow(turns, point)).filter(isFrontier)
   if (frontier < point) starts.unshift(frontier)
-  for (const [position, start] of starts.entries()) {
-    held.push({ start, end: starts[position + 1] ?? point, kept: null })
-  }
-  return held
+  return [
+    ...reduced,
+    ...starts.map((start, position) => ({ start, end: starts[position + 1] ?? point, kept: null })),
+  ]
 }
 
 /**
