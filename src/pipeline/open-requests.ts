@@ -79,7 +79,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
       holdsLimit: knowledge.windows.holdsLimit,
       onGuess: warnings.guessed,
     }),
-    keepTaken: createArchiving({ archive, cache, failures, nowMs }),
+    keepTaken: createArchiving(archive, { cache, failures, nowMs }),
     recallOffer: createRecallOffers(),
     prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),

@@ -9,7 +9,7 @@ import type {
 } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { runsAlways } from '../../compaction/passes/passes.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Chat, Counted, Form, Measure, MessageTokens } from '../request.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import { type Compaction, writeCompaction } from '../../compaction/compaction.ts'
 import {
   type Anchor,

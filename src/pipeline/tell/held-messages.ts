@@ -4,7 +4,7 @@ import type { ViewMessage } from '../../compaction/view/view.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { HeldMessages, HeldOutline, HeldText, Opening } from '../../telemetry/request-report.ts'
 

@@ -170,8 +170,8 @@ function keptLeftOut({ compacted }: Form, { history }: Counted): number {
 }
 
 /** Results of the newest round that were sent with the earlier text that they refer to. */
-function newlyResolved({ messages }: View, { structure }: Chat): number {
-  const from = structure.newestRoundStart(structure.messageCount)
+function newlyResolved({ messages }: View, chat: Chat): number {
+  const from = chat.structure.newestRoundStart(chat.messages.length)
   return messages.filter(({ how, index }) => how === 'resolved' && (index ?? -1) >= from).length
 }
 
