@@ -18,7 +18,7 @@ import { digest, readLimits } from './read/read-chat.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './request-parts.ts'
 import { createSharedPools } from './send/shared-pool.ts'
-import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
+import { createRequestedCompactions } from './records/requested-compactions.ts'
 import { createRecords } from './records/records.ts'
 import { openSummaries } from './summaries/open-summaries.ts'
 
@@ -37,16 +37,10 @@ export type OpenRequestsOptions = Pick<
   readonly onSummary: SummaryWriterOptions['onWritten']
 }
 
-/** The way of conversations through Foldgate, and what the operator may ask of it. */
-export type Requests = {
-  readonly handle: ReturnType<typeof createHandle>
-  readonly requestedCompactions: RequestedCompactions
-  /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
-  readonly forget: (conversation: string) => Promise<boolean>
-  readonly close: () => Promise<void>
-}
+export type Requests = ReturnType<typeof openRequests>
 
-export function openRequests(options: OpenRequestsOptions): Requests {
+/** The way of conversations through Foldgate, and what the operator may ask of it. */
+export function openRequests(options: OpenRequestsOptions) {
   const { settings, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
   const { limits } = settings
   const rememberedBytes = (limits.remembered_mb * 1024 * 1024) / 2
@@ -73,12 +67,7 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     records,
     requestedCompactions,
     usageInStreams: settings.usage.in_streams,
-    measure: createMeasure({
-      counts: knowledge.counts,
-      wantsCount: knowledge.learning.wantsCount,
-      holdsLimit: knowledge.windows.holdsLimit,
-      onGuess: warnings.guessed,
-    }),
+    measure: createMeasure(knowledge, warnings.guessed),
     keepTaken: createArchiving({ archive, cache, failures, nowMs }),
     recallOffer: createRecallOffers(),
     prefixCause: createPrefixCauses(),
@@ -93,7 +82,8 @@ export function openRequests(options: OpenRequestsOptions): Requests {
   return {
     handle,
     requestedCompactions,
-    forget: (conversation) => {
+    /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
+    forget: (conversation: string): Promise<boolean> => {
       // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is read
       // as a whole.
       lastBodies.clear()

@@ -66,7 +66,7 @@ export function createExplain(parts: ExplainParts) {
     const upstream = parts.settings.upstreams.get(profile.upstream ?? 'default')
     const isAnthropic = parseUpstreamAddress(upstream?.url ?? defaultUpstreamUrl).isAnthropic
     const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
-    const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
+    const recall = createRecallOffers()({ profile, chat, place: { scope: ASKED_SCOPE } })
     const asked = { chat, profile, model, recall, window: await parts.findWindow(profile, model) }
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)
@@ -157,12 +157,9 @@ const MADE_BYTES_MAX = 64 * 1024 * 1024
 /** Counted whatever its size, and by nothing but the model's name. */
 async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
   const { profile, model, window } = asked
-  const measureRequest = createMeasure({
-    counts: nothingCounted,
-    wantsCount: () => false,
-    holdsLimit: () => false,
-    onGuess: () => {},
-  })
+  const learning = { wantsCount: () => false }
+  const windows = { holdsLimit: () => false }
+  const measureRequest = createMeasure({ counts: nothingCounted, learning, windows }, () => {})
   const measure = await measureRequest(
     {
       ...asked,

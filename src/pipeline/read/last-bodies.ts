@@ -1,6 +1,6 @@
 import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
-import type { Envelope, KnownHistory, PlacedSpan } from '../../json/body-spans.ts'
+import type { Envelope, KnownHistory } from '../../json/body-spans.ts'
 
 /** A body that was read, and what was found in it. */
 export type ReadBody = Omit<Growth, 'shared'> & {
@@ -19,32 +19,21 @@ export type SharedBeginning = {
   readonly messages: readonly Message[]
 }
 
+export type LastBodies = ReturnType<typeof createLastBodies>
+
 /**
  * The latest bodies by scope, so that of one that goes on from an earlier one only the end is read. Held in memory
  * only, within a bound, and not for long.
  */
-export type LastBodies = {
-  /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
-  readonly find: (scope: string, bytes: Buffer, arrayStart: number) => SharedBeginning | null
-  /** Takes a body, in place of the one that it goes on from. */
-  readonly remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null) => void
-  /** Whether a body of this size is worth a place. */
-  readonly takes: (bytes: number) => boolean
-  readonly clear: () => void
-  /** What is held, in bytes. */
-  readonly heldBytes: () => number
-}
-
-export type LastBodiesOptions = {
+export function createLastBodies(options: {
   /** What all of them may take together, in bytes; 0: none is held. */
   readonly bytesMax: number
   /** Smaller ones are read as soon as they would be found. */
   readonly bodyBytesMin: number
   /** How long one is held that no request goes on from, in milliseconds. */
   readonly idleMs: number
-}
-
-export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesOptions): LastBodies {
+}) {
+  const { bytesMax, bodyBytesMin, idleMs } = options
   // The one unused for longest first.
   const held = new Map<
     ReadBody,
@@ -82,7 +71,8 @@ export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesO
   }
 
   return {
-    find: (scope, body, arrayStart) => {
+    /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
+    find: (scope: string, body: Buffer, arrayStart: number): SharedBeginning | null => {
       // Of those that look alike the latest.
       const likely = [...(scopes.get(scope) ?? [])]
         .toReversed()
@@ -98,7 +88,8 @@ export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesO
       return best === null ? null : beginningOf(best.candidate, best.shared, arrayStart)
     },
 
-    remember: (scope, body, beginning) => {
+    /** Takes a body, in place of the one that it goes on from. */
+    remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null): void => {
       const heldBytes = body.bytes.buffer.byteLength + body.messages.length * MESSAGE_BYTES
       if (heldBytes > bytesMax) return
       if (beginning !== null && isGoneOnFrom(beginning)) drop(beginning.body)
@@ -112,12 +103,14 @@ export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesO
       sweepLater()
     },
 
-    takes: (bodyBytes) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
-    clear: () => {
+    /** Whether a body of this size is worth a place. */
+    takes: (bodyBytes: number) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
+    clear: (): void => {
       held.clear()
       scopes.clear()
       bytes = 0
     },
+    /** What is held, in bytes. */
     heldBytes: () => bytes,
   }
 }
@@ -174,19 +167,11 @@ function movedMessages(messages: readonly Message[], by: number): readonly Messa
   })
 }
 
-/** A body whose messages are known. */
-type DelimitedBody = {
-  readonly bytes: Buffer
-  /** Where the bracket of its messages stands. */
-  readonly arrayStart: number
-  readonly messages: readonly PlacedSpan[]
-}
-
 /**
  * With how many messages of `known` a body begins whose messages stand at `arrayStart`, byte for byte, separators
  * included. Only memory is compared: nothing of the body has to be read for it.
  */
-function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+function sharedCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
   const isSame = (from: number, to: number): boolean => {
     const [start, end] = [endOf(known, from), endOf(known, to)]
     const moved = arrayStart - known.arrayStart
@@ -207,7 +192,7 @@ function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): n
 }
 
 /** How many messages they share, judged by a few bytes: a guess that is made at once. */
-function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+function likelyCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
   const moved = arrayStart - known.arrayStart
   const isSame = (start: number, end: number): boolean =>
     end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
@@ -229,10 +214,7 @@ function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): n
 const PROBE_BYTES = 96
 
 /** Where the first `count` messages end, with what the last one stands in; 0: behind the bracket's place. */
-function endOf(
-  { messages, arrayStart }: Pick<DelimitedBody, 'messages' | 'arrayStart'>,
-  count: number,
-): number {
+function endOf({ messages, arrayStart }: ReadBody, count: number): number {
   const last = messages[count - 1]
   return (last?.envelope ?? last)?.end ?? arrayStart
 }

@@ -29,19 +29,12 @@ export type Further =
   /** It cannot go on, and without that it is nothing: what the upstream said last. */
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
-export type FurtherAnswers = {
-  /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
-  readonly after: (reply: Reply) => Promise<Further>
-  /** How often either was done. */
-  readonly counts: () => ReplyCounts
-}
+export type FurtherAnswers = ReturnType<typeof createFurtherAnswers>
 
-export type FurtherAnswersOptions = {
+type FurtherAnswersOptions = {
   /** The request as it was answered. */
   readonly form: Form
-  readonly toolName: string | null
-  readonly recallRounds: number
-  readonly continuationsMax: number
+  readonly limits: StepLimits
   /** What is left of the budget beside the request, in our tokens. */
   readonly roomTokens: number
   readonly count: (text: string) => number
@@ -57,16 +50,11 @@ export type FurtherAnswersOptions = {
 }
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
-export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
+export function createFurtherAnswers(options: FurtherAnswersOptions) {
   const { failures, goesOn } = options
   const { replies } = options.form.chat.dialect
   /** The request as it was last sent. */
-  let { form } = options
-  let limits: StepLimits = {
-    toolName: options.toolName,
-    recallsLeft: options.recallRounds,
-    continuationsLeft: options.continuationsMax,
-  }
+  let { form, limits } = options
   /** What was said and answered since the request, as messages. */
   let turns: readonly string[] = []
   /** What the model said since then, where it was cut. */
@@ -142,11 +130,6 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     return { kind: 'answer', outcome, seam, standsCut: true }
   }
 
-  function continueText(): Promise<Further> {
-    const lastWords = lastWordsOf(said)
-    return continueWith(replies.goOn(said, continuedText(lastWords)), continuationSeam(said, lastWords))
-  }
-
   /** A reply that was cut within a call says nothing, maybe, but that it called. */
   function repeatedCall(tool: string): readonly string[] {
     return replies.goOn(said === '' ? `[calling ${tool}: cut off]` : said, callAgain(tool))
@@ -171,22 +154,18 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   }
 
   return {
-    after: async (reply) => {
+    /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
+    after: async (reply: Reply): Promise<Further> => {
       const step = nextStep(reply, limits)
-      switch (step.kind) {
-        case 'end':
-          return step
-        case 'recall':
-          return recall(reply, step.calls, step.isTooOften)
-        case 'continue-text':
-          said += reply.text ?? ''
-          return continueText()
-        case 'repeat-call':
-          said += reply.text ?? ''
-          return continueWith(repeatedCall(step.name), paragraphSeam(said))
-      }
+      if (step.kind === 'end') return step
+      if (step.kind === 'recall') return recall(reply, step.calls, step.isTooOften)
+      said += reply.text ?? ''
+      if (step.kind === 'repeat-call') return continueWith(repeatedCall(step.name), paragraphSeam(said))
+      const lastWords = lastWordsOf(said)
+      return continueWith(replies.goOn(said, continuedText(lastWords)), continuationSeam(said, lastWords))
     },
-    counts: () => ({ recalls, continuations }),
+    /** How often either was done. */
+    counts: (): ReplyCounts => ({ recalls, continuations }),
   }
 }
 
@@ -240,17 +219,18 @@ export const RECALL_NO_MORE =
 const RECALL_ROOM_TOKENS_MIN = 512
 
 /**
- * Answers calls of the tool from the client's own conversation: a page of at most a quarter of what is left of the
+ * Answers a call of the tool from the client's own conversation: a page of at most a quarter of what is left of the
  * budget. `counted` null: nothing had to be counted, so nothing was left out.
  */
-export function recallAnswers(
+export async function recallAnswer(
   counted: Counted | null,
-): (argumentsText: string, form: Pick<Form, 'compacted'>, roomTokens: number) => Promise<string> {
-  return async (argumentsText, { compacted }, roomTokens) => {
-    if (counted === null || compacted === null) return NOTHING_LEFT_OUT
-    const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
-    return runInSlices(answerRecall({ history: counted.history, compacted }, argumentsText, tokensMax))
-  }
+  argumentsText: string,
+  { compacted }: Form,
+  roomTokens: number,
+): Promise<string> {
+  if (counted === null || compacted === null) return NOTHING_LEFT_OUT
+  const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
+  return runInSlices(answerRecall({ history: counted.history, compacted }, argumentsText, tokensMax))
 }
 
 /** A form of a request with further messages, as JSON, behind its own. */

@@ -1,5 +1,5 @@
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
-import { createFurtherAnswers, type FurtherAnswers, recallAnswers, sendFurther } from './further-answers.ts'
+import { createFurtherAnswers, type FurtherAnswers, recallAnswer, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../request-parts.ts'
@@ -198,15 +198,17 @@ function joinedReply(
   const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
     form,
-    toolName: rules.toolName,
-    recallRounds: profile.recall.rounds,
-    continuationsMax: rules.continues ? profile.continuation.max : 0,
+    limits: {
+      toolName: rules.toolName,
+      recallsLeft: profile.recall.rounds,
+      continuationsLeft: rules.continues ? profile.continuation.max : 0,
+    },
     roomTokens: roomTokens(request),
     count: (text) => counted?.history.count(text) ?? Buffer.byteLength(text),
     send: sendFurther(request, shape, offer, parts),
     fit: (larger, budgetTokens) => fittingForm(larger, budgetTokens, sending, parts),
     goesOn: (next) => goesOn(next, shape),
-    answerRecall: recallAnswers(counted),
+    answerRecall: (...asked) => recallAnswer(counted, ...asked),
     failures,
   })
   const join = shape === 'stream' ? joinStream : joinPlain

@@ -7,13 +7,9 @@ export function readPlain(outcome: Outcome): Promise<Outcome> {
   return readWhole(outcome, BODY_BYTES_MAX)
 }
 
-/** An answer with all of its body taken, or with as much as came before it broke off or grew larger than so many bytes. */
-export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Outcome> {
-  const { pieces } = await holdBack(outcome.answer.body, {
-    enough: () => false,
-    holdMs: ENDLESS_MS,
-    bytesMax,
-  })
+/** An answer with all of its body taken, or with as much as came in time before it broke off or grew larger than so many bytes. */
+export async function readWhole(outcome: Outcome, bytesMax: number, holdMs = ENDLESS_MS): Promise<Outcome> {
+  const { pieces } = await holdBack(outcome.answer.body, { enough: () => false, holdMs, bytesMax })
   return { ...outcome, held: [...outcome.held, ...pieces] }
 }
 

@@ -8,7 +8,7 @@ import { countedMeasure } from '../measure/measure-request.ts'
 import type { RequestParts, SendingParts } from '../request-parts.ts'
 import { destinationOf, isObservedSubscription } from '../read-request.ts'
 import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { holdBack } from './judge.ts'
+import { readWhole } from '../reply/whole-answer.ts'
 import { discard, isAnswered, isTooLarge, sendAgain } from './outcome.ts'
 import { learnFromRefusal } from './recover.ts'
 import { withDeployment } from './outgoing-body.ts'
@@ -22,7 +22,8 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
   const elsewhere = atLargerModel(sending.request, parts)
   if (elsewhere === null) return refused
   // Whatever comes of it, the client may have to get this one.
-  const first = await readToItsEnd(refused)
+  const isWhole = refused.answer.body.isEnded
+  const first = isWhole ? refused : await readWhole(refused, REFUSAL_BYTES_MAX, REFUSAL_HOLD_MS)
   if (!first.answer.body.isEnded) return first
   const larger: Sending = {
     ...sending,
@@ -64,15 +65,6 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
 /** The longest wait for the rest of a refusal, in milliseconds, and the most that is read of it, in bytes. */
 const REFUSAL_HOLD_MS = 10_000
 const REFUSAL_BYTES_MAX = 256 * 1024
-
-/** A refusal as it came, with all of its body taken as far as that comes soon. */
-async function readToItsEnd(refused: Outcome): Promise<Outcome> {
-  const { body } = refused.answer
-  if (body.isEnded) return refused
-  const bounds = { holdMs: REFUSAL_HOLD_MS, bytesMax: REFUSAL_BYTES_MAX }
-  const { pieces } = await holdBack(body, { enough: () => false, ...bounds })
-  return { ...refused, held: [...refused.held, ...pieces] }
-}
 
 /**
  * The request as one to the larger model: with its name in the place of the client's, and under its own window. What is on

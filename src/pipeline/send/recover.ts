@@ -12,7 +12,6 @@ import { noteOf } from '../../models/suspicions.ts'
 import { unknownWording } from '../../overflow/classify-error.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
-
 import { clamped } from './outgoing-body.ts'
 
 /**
@@ -98,13 +97,7 @@ export async function fittingForm(
 ): Promise<Form | null> {
   const { profile, whyUntouched } = sending.request
   if (profile.trigger === 'off' || whyUntouched !== null) return null
-  const how = {
-    budgetTokens,
-    keepRecent: profile.keep.recent_messages,
-    smallest: false,
-    fills: false,
-    refusedTokens: form.sentTokens,
-  }
+  const how = { budgetTokens, fills: false, refusedTokens: form.sentTokens }
   const smaller = await tightened(form, how, sending, parts)
   if (smaller === null || smaller.sentTokens > budgetTokens) return null
   recordForm(smaller, sending, parts)
@@ -180,13 +173,7 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   const { measure } = sending
   const promptTokens = promptTokensOf(measure, form, sentTokens)
   if (measure === null || promptTokens < worthTokens(measure)) return first
-  const how = {
-    budgetTokens: Math.floor((sentTokens - 1) / 2),
-    keepRecent: profile.keep.recent_messages,
-    smallest: false,
-    fills: true,
-    refusedTokens: sentTokens,
-  }
+  const how = { budgetTokens: Math.floor((sentTokens - 1) / 2), fills: true, refusedTokens: sentTokens }
   const smaller = await tightened(first.form, how, sending, parts)
   if (smaller === null) return first
   const limit = first.form.clampedOutputTokens
@@ -246,7 +233,7 @@ type RefusedForm = {
 /** A smaller form of what was refused; null where nothing more can be taken away. */
 function tightened(
   refused: Form,
-  how: Omit<SmallerFormOptions, 'previous'>,
+  how: Pick<SmallerFormOptions, 'budgetTokens' | 'fills' | 'refusedTokens'> & Partial<SmallerFormOptions>,
   sending: Sending,
   parts: RequestParts,
 ): Eventual<Form | null> {
@@ -256,7 +243,8 @@ function tightened(
     if (counted === null) return null
     const previous = refused.compacted?.compaction ?? request.remembered.compaction
     const strict = isStrict(request, parts.models)
-    return tightenedForm({ ...request, strict }, counted, { ...how, previous }, parts)
+    const usual = { keepRecent: request.profile.keep.recent_messages, smallest: false, previous }
+    return tightenedForm({ ...request, strict }, counted, { ...usual, ...how }, parts)
   })
 }
 

@@ -27,7 +27,7 @@ import type {
   Send,
   Sending,
 } from '../request.ts'
-import { hasSchema, noteRecallRefused, withTool } from '../recall/recall-offer.ts'
+import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
@@ -98,7 +98,6 @@ function mayThink({ chat }: PreparedRequest): boolean {
 /** Offers the model its tool. After a refusal that may be on account of it, the same form is sent without. */
 function offerRecall(send: Send, { models }: RequestParts): Send {
   async function sendOffering(form: Form, recall: RecallOffer, sending: Sending): Promise<Outcome> {
-    const { chat, modelKey } = sending.request
     const offered = { ...(await send(withTool(form, recall), sending)), form, offersRecall: true }
     // If messages are in an order that the server does not take, the tool is not why.
     if (!isOurDoing(offered) || offered.classification?.class === 'order') return offered
@@ -106,8 +105,7 @@ function offerRecall(send: Send, { models }: RequestParts): Send {
     const plain = await sendAgain(offered, () => send(form, sending))
     if (plain === null) return standing(offered)
     // A server's passing trouble also ends at the second try.
-    if (isAnswered(plain) && offered.answer.status !== 500)
-      noteRecallRefused(models, modelKey, hasSchema(chat))
+    if (isAnswered(plain) && offered.answer.status !== 500) noteRecallRefused(models, sending.request)
     return plain
   }
   return (form, sending) => {

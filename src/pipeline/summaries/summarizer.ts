@@ -15,11 +15,11 @@ import type {
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'
-import { summaryKey } from '../../summaries/summary-record.ts'
 import {
   type FailureReason,
   type MissingReason,
   noOutlook,
+  summaryKey,
   type SummaryOutlook,
   type SummaryRecord,
 } from '../../summaries/summary-record.ts'
