@@ -1,5 +1,4 @@
 import type { Pausable } from '../json/source.ts'
-import { targetOf } from '../profiles/effective.ts'
 import { thresholdTokens } from '../tokens/budget.ts'
 import {
   type Compaction,
@@ -14,7 +13,7 @@ import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/pins.ts'
 import { planCompaction } from './plan/plan.ts'
 import type { Room } from './room.ts'
-import type { Profile } from '../profiles/schema.ts'
+import { targetOf, type Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'

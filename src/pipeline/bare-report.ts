@@ -12,7 +12,7 @@ export type Arrival = {
   readonly monotonicMs: number
 }
 
-export type ArrivalParts = {
+type ArrivalParts = {
   readonly failures: Pick<Failures, 'attempt'>
   readonly nowMs: () => number
 }
@@ -20,7 +20,7 @@ export type ArrivalParts = {
 /** Now. A clock that fails costs a report its time, and the request nothing (P2). */
 export function arrivalNow({ failures, nowMs }: ArrivalParts): Arrival {
   return {
-    time: failures.attempt('observation', UNKNOWN_TIME, timeBy, nowMs),
+    time: failures.attempt('observation', UNKNOWN_TIME, () => new Date(nowMs()).toISOString()),
     monotonicMs: performance.now(),
   }
 }
@@ -61,10 +61,6 @@ export function clientOf({ rawHeaders }: Pick<ClientRequest, 'rawHeaders'>): str
 // --- internal ---
 
 const UNKNOWN_TIME = new Date(0).toISOString()
-
-function timeBy(nowMs: () => number): string {
-  return new Date(nowMs()).toISOString()
-}
 
 /** Programs name themselves in fewer; a row of each request is kept. */
 const CLIENT_CHARS_MAX = 100

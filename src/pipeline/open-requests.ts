@@ -3,15 +3,9 @@ import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactsReader } from '../formats/entry-facts.ts'
-import type { Log } from '../telemetry/log/log.ts'
-import type { ModelKnowledge } from '../models/open-models.ts'
 import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
-import type { StoreGuard } from '../storage/store-guard.ts'
-import type { Store } from '../storage/store.ts'
-import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
-import type { HeldKeyMark } from '../upstream/credential.ts'
 import { createHandle } from './handle.ts'
 import { createMeasure } from './measure/measure.ts'
 import { digest, readLimits } from './read/read-chat.ts'
@@ -20,22 +14,15 @@ import type { RequestParts } from './request-parts.ts'
 import { createSharedPools } from './send/shared-pool.ts'
 import { createRequestedCompactions } from './records/requested-compactions.ts'
 import { createRecords } from './records/records.ts'
-import { openSummaries } from './summaries/open-summaries.ts'
+import { openSummaries, type OpenSummariesOptions } from './summaries/open-summaries.ts'
 
-export type OpenRequestsOptions = Pick<
-  RequestParts,
-  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs'
-> & {
-  readonly settings: Settings
-  readonly heldKeyMark: HeldKeyMark
-  readonly knowledge: ModelKnowledge
-  readonly store: Store
-  readonly guarded: StoreGuard
-  /** Null where nothing is kept. */
-  readonly archive: Archive | null
-  readonly log: Log
-  readonly onSummary: SummaryWriterOptions['onWritten']
-}
+export type OpenRequestsOptions = Omit<OpenSummariesOptions, 'cache' | 'mentioned' | 'onWritten'> &
+  Pick<RequestParts, 'reports' | 'warnings'> & {
+    readonly settings: Settings
+    /** Null where nothing is kept. */
+    readonly archive: Archive | null
+    readonly onSummary: OpenSummariesOptions['onWritten']
+  }
 
 export type Requests = ReturnType<typeof openRequests>
 

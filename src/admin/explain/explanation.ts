@@ -12,7 +12,7 @@ import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/tokenizer-families.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import type { Profile } from '../../profiles/schema.ts'
+import { hasSummaries, targetOf, triggerOf, type Profile } from '../../profiles/schema.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import { blanksBilling, withoutBilling } from '../../pipeline/billing-line.ts'
 import { createMeasure, reserveOf } from '../../pipeline/measure/measure.ts'
@@ -27,7 +27,6 @@ import { tallyReceived, tallySent } from './token-tally.ts'
 import { warningsOf } from './explanation-warnings.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
-import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
 export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>

@@ -9,24 +9,20 @@ import type { Pausable } from '../../json/source.ts'
 import { spliceMessages } from '../../json/splice.ts'
 import type { EntryShape } from '../../formats/contract.ts'
 import { InvariantError } from '../../errors.ts'
-import type { KeepTaken } from '../../archive/archiving.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
-import type { Records } from '../records/records.ts'
+import type { RequestParts } from '../request-parts.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
 import { withCacheMark } from './cache-mark.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
 // InvariantError.
 
-export type FormParts = {
-  readonly cache: MadeCache
-  readonly records: Pick<Records, 'keep' | 'replace'>
-  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
-  readonly keepTaken: KeepTaken
+type FormParts = Pick<RequestParts, 'cache' | 'keepTaken'> & {
+  readonly records: Pick<RequestParts['records'], 'keep' | 'replace'>
 }
 
-export type NextFormOptions = {
+type NextFormOptions = {
   /** A compaction now, whatever the pressure. */
   readonly forced: boolean
   /** The fold for a compaction that is due, with its summaries; null where a recap is to stand for what is folded. */

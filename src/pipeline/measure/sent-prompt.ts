@@ -1,4 +1,4 @@
-import type { Chat, Counted, Form, Measure, MessageTokens } from '../request.ts'
+import type { Chat, Counted, Form, Measure } from '../request.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
 import { type Compaction, writeCompaction } from '../../compaction/compaction.ts'
 import {
@@ -36,7 +36,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
   // What holds media is counted, whatever its size.
   if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
   const { perMessage, history } = counted
-  const loose = perMessage.map(looseOf)
+  const loose = perMessage.map(({ mediaTokens, thoughtTokens }) => mediaTokens + thoughtTokens)
   const end = loose.length
   return {
     ...described,
@@ -104,11 +104,6 @@ function promptsUnder({ structure, keys }: Chat, scope: string, compaction: Comp
 /** The provider's count is known of the view of the newest compaction, and of no other. */
 function anchorFor({ anchor, compaction }: Counted, { compacted }: Form): Anchor | null {
   return (compacted?.compaction ?? null) === compaction ? anchor : null
-}
-
-/** What of a message is media and thoughts. */
-function looseOf({ mediaTokens, thoughtTokens }: MessageTokens): number {
-  return mediaTokens + thoughtTokens
 }
 
 function messageTokens({ history }: Counted, { compacted }: Form): readonly number[] {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Envelope, KnownHistory } from '../../json/body-spans.ts'
@@ -34,41 +35,18 @@ export function createLastBodies(options: {
   readonly idleMs: number
 }) {
   const { bytesMax, bodyBytesMin, idleMs } = options
-  // The one unused for longest first.
-  const held = new Map<
-    ReadBody,
-    { readonly scope: string; readonly heldBytes: number; readonly sinceMs: number }
-  >()
   const scopes = new Map<string, Set<ReadBody>>()
-  let bytes = 0
-  let isSweepDue = false
-
-  function drop(body: ReadBody): void {
-    const entry = held.get(body)
-    if (entry === undefined) return
-    held.delete(body)
-    bytes -= entry.heldBytes
-    const bodies = scopes.get(entry.scope)
-    bodies?.delete(body)
-    if (bodies?.size === 0) scopes.delete(entry.scope)
-  }
-
-  function sweep(): void {
-    isSweepDue = false
-    const nowMs = performance.now()
-    for (const [body, { sinceMs }] of held) {
-      if (sinceMs + idleMs > nowMs) break
-      drop(body)
-    }
-    sweepLater()
-  }
-
-  function sweepLater(): void {
-    const [oldest] = held.values()
-    if (oldest === undefined || isSweepDue) return
-    isSweepDue = true
-    setTimeout(sweep, Math.max(1, oldest.sinceMs + idleMs - performance.now())).unref()
-  }
+  /** The scope of each. */
+  const held = new LRUCache<ReadBody, string>({
+    maxSize: bytesMax,
+    ttl: idleMs,
+    ttlAutopurge: true,
+    dispose: (scope, body) => {
+      const bodies = scopes.get(scope)
+      bodies?.delete(body)
+      if (bodies?.size === 0) scopes.delete(scope)
+    },
+  })
 
   return {
     /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
@@ -92,26 +70,16 @@ export function createLastBodies(options: {
     remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null): void => {
       const heldBytes = body.bytes.buffer.byteLength + body.messages.length * MESSAGE_BYTES
       if (heldBytes > bytesMax) return
-      if (beginning !== null && isGoneOnFrom(beginning)) drop(beginning.body)
-      held.set(body, { scope, heldBytes, sinceMs: performance.now() })
+      if (beginning !== null && isGoneOnFrom(beginning)) held.delete(beginning.body)
+      held.set(body, scope, { size: heldBytes })
       scopes.set(scope, (scopes.get(scope) ?? new Set()).add(body))
-      bytes += heldBytes
-      for (const oldest of held.keys()) {
-        if (bytes <= bytesMax) break
-        drop(oldest)
-      }
-      sweepLater()
     },
 
     /** Whether a body of this size is worth a place. */
     takes: (bodyBytes: number) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
-    clear: (): void => {
-      held.clear()
-      scopes.clear()
-      bytes = 0
-    },
+    clear: (): void => held.clear(),
     /** What is held, in bytes. */
-    heldBytes: () => bytes,
+    heldBytes: () => held.calculatedSize,
   }
 }
 

@@ -10,8 +10,17 @@ import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
-import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
-import { followed, identityOf, readName, readSeen, writeName, writeSeen } from './forks.ts'
+import type { Chat, ReadRequest, RecordPlace, Remembered } from '../request.ts'
+import {
+  type FoundRequest,
+  followed,
+  identityOf,
+  readName,
+  readSeen,
+  type SeenRequest,
+  writeName,
+  writeSeen,
+} from './forks.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import { countBelow } from '../../conversation/structure.ts'
 

@@ -138,7 +138,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions) {
   function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
     // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
     if (outcome !== null) discard(outcome.answer)
-    failures.note(part, new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    const status = outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
+    failures.note(part, new Error(`the upstream did not go on: ${status}`))
   }
 
   /** Null where it fails on the wire. */
@@ -274,10 +275,6 @@ export function sendFurther(
 }
 
 // --- internal ---
-
-function statusOf(outcome: Outcome | null): string {
-  return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
-}
 
 const PAGE_SHARE = 0.25
 

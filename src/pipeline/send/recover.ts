@@ -4,7 +4,7 @@ import { type SmallerFormOptions, tightenedForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Measure, Outcome, PreparedRequest, Sending } from '../request.ts'
+import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { countedMeasure } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
@@ -172,7 +172,9 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   const sentTokens = await countSent(form, sending, parts)
   const { measure } = sending
   const promptTokens = promptTokensOf(measure, form, sentTokens)
-  if (measure === null || promptTokens < worthTokens(measure)) return first
+  const window = knownWindow(measure)
+  const worthTokens = window === null ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
+  if (measure === null || promptTokens < worthTokens) return first
   const how = { budgetTokens: Math.floor((sentTokens - 1) / 2), fills: true, refusedTokens: sentTokens }
   const smaller = await tightened(first.form, how, sending, parts)
   if (smaller === null) return first
@@ -185,7 +187,9 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   if (!isAnswered(second)) {
     discard(second.answer)
     // A server in trouble, or one that is asked too often, has said nothing of this wording.
-    if (isRefusedAlike(second)) noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
+    const reason = second.verdict === 'refused' ? second.classification?.class : null
+    if (reason === 'other' || reason === 'overflow')
+      noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
     return { ...first, attempts: second.attempts }
   }
   const answered = { conversation: remembered.conversation, promptTokens }
@@ -205,14 +209,6 @@ const UNTRIED_MS = 3_600_000
 const WINDOW_SHARE_MIN = 0.5
 /** Where the window is a guess, the smallest prompt that may be too long, in the provider's tokens. */
 const GUESSED_TOKENS_MIN = 4_096
-
-function worthTokens({ window }: Measure): number {
-  return window.source === 'default' ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
-}
-
-function isRefusedAlike({ verdict, classification }: Outcome): boolean {
-  return verdict === 'refused' && (classification?.class === 'other' || classification?.class === 'overflow')
-}
 
 /** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */
 function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {

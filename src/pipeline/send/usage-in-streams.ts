@@ -12,7 +12,7 @@ import { createEventCutter } from './event-cutter.ts'
 
 /**
  * Asks for the usage of a streamed answer where the client did not: calibration needs it, and the event with it
- * is hidden again (`hide-usage.ts`). A refusal that speaks of it is answered by the same form without.
+ * is hidden again (`hidingUsage`). A refusal that speaks of it is answered by the same form without.
  */
 export function askForUsage(send: Send, { models, upstreams, usageInStreams }: RequestParts): Send {
   async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {

@@ -6,7 +6,6 @@ import { type ModelKey, modelKeyOf } from '../../models/model-record.ts'
 import { readsFromCache } from '../../models/learn.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import type { Dialect } from '../../formats/contract.ts'
 import { countBelow } from '../../conversation/structure.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import type { CachedCall, SummaryResult } from '../../summaries/summary-order.ts'
@@ -196,19 +195,15 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
     rawHeaders: [
       'user-agent',
       USER_AGENT,
-      ...wantedHeaders(rawHeaders, dialect),
+      // What the API wants, as the client says it.
+      ...Object.entries(dialect.summaries.headers).flatMap(([name, value]) => [
+        name,
+        headerValue(rawHeaders, name) ?? value,
+      ]),
       ...credentialHeadersOf(rawHeaders),
     ],
     withholdCredential,
   }
-}
-
-/** The headers that the API wants, as the client says them. */
-function wantedHeaders(rawHeaders: readonly string[], { summaries }: Dialect): readonly string[] {
-  return Object.entries(summaries.headers).flatMap(([name, value]) => [
-    name,
-    headerValue(rawHeaders, name) ?? value,
-  ])
 }
 
 const USER_AGENT = 'foldgate-summaries'

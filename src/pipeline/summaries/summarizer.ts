@@ -29,7 +29,7 @@ import type { SummaryParts } from './open-summaries.ts'
 import { orderSummary, summaryModelOf } from './order-summary.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import { hasSummaries } from '../../profiles/effective.ts'
+import { hasSummaries } from '../../profiles/schema.ts'
 import { isCompactionPrompt } from '../../summaries/clients-compaction-prompts.ts'
 
 /** A request whose conversation was counted. */

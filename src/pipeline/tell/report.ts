@@ -51,15 +51,12 @@ export function readReport(
     refusal: outcome === null || isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     hasWaited: outcome?.remedy === 'waited',
     refusedThoughts: outcome?.refusedThoughts ?? null,
-    fallback:
-      fallback === null
-        ? null
-        : {
-            model: fallback.model,
-            upstream: fallback.upstream,
-            hasAnswered: fallback.answered !== null,
-            refusedWith: fallback.refusedWith,
-          },
+    fallback: fallback && {
+      model: fallback.model,
+      upstream: fallback.upstream,
+      hasAnswered: fallback.answered !== null,
+      refusedWith: fallback.refusedWith,
+    },
     // A smaller view after a refusal was counted, whatever came before.
     isSentBound: countedBy?.counted === null && view === null,
     sampledMessages: counted?.sampledMessages ?? 0,
