@@ -1,11 +1,9 @@
-import type { Compaction } from '../compaction/compaction.ts'
 import { spliceMessages, type ViewItem } from '../json/splice.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { runInSlices, type Eventual } from '../scheduling/drive.ts'
 import type { RequestParts } from './request-parts.ts'
 import { readRequest } from './read-request.ts'
 import type { ArrivedRequest } from './request.ts'
-import type { RecordedConversation } from './records/records.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
 import { untouched } from './pass-on.ts'
 import type { Pausable } from '../json/source.ts'
@@ -47,15 +45,8 @@ export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts)
 
 // --- internal ---
 
-type UnboundBody = {
-  readonly bytes: Buffer
-  /** The conversation, and the compaction that it stands in. */
-  readonly of: RecordedConversation
-  readonly compaction: Compaction
-}
-
-/** Null if nothing in it is dead, or nothing is to be changed. */
-async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promise<UnboundBody | null> {
+/** With the conversation, and the compaction that it stands in; null if nothing in it is dead, or nothing is to be changed. */
+async function unboundBody(arrived: ArrivedRequest, parts: RequestParts) {
   const { options, body } = arrived
   if (options.profile !== null && !parts.profiles().has(options.profile)) return null
   const read = await readRequest(arrived, parts)

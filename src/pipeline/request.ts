@@ -21,7 +21,6 @@ import type { RequestOptions } from './request-options.ts'
 import type { FoundRequest, KeyedRequest } from './records/forks.ts'
 import type { AnswerObserver } from './observe.ts'
 import type { WindowQuestion } from '../models/discovery/ask-json.ts'
-import type { Flight } from './send/shared-pool.ts'
 import type { Arrival } from './bare-report.ts'
 import type { Source } from '../json/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
@@ -287,8 +286,6 @@ export type Sending = {
   attempts: number
   /** When the first of them was made, as `performance.now()` told. */
   firstSentAtMs: number
-  /** The latest of them at its upstream; null if none is noted. */
-  flight: Flight | null
   /** Additions and forms that were refused once: they are not tried with another view of this request. */
   readonly refused: Set<'usage' | 'recall' | 'strict' | 'original'>
   /** Whether a form of it was refused as too long: then no form is so small that an answer may not say so, too. */

@@ -83,21 +83,26 @@ export type KeyedConversation = {
   readonly keys: readonly string[]
 }
 
+/** A conversation as what is kept of it is found: within its scope, under its profile and a digest of the model's name. */
+export type PlacedConversation = {
+  readonly chat: KeyedConversation
+  readonly place: { readonly scope: string; readonly profile: string; readonly model: string }
+  readonly remembered: { readonly conversation: string }
+}
+
 /**
  * The key of a summary: its scope, the settings by which it is made, and the meaning of the conversation up to its end. The
  * request's own model is no part of it, so that a conversation whose model is changed finds its summaries again.
  */
 export function summaryKey(
-  chat: KeyedConversation,
-  scope: string,
-  settings: SummarySettings,
+  { chat, place, profile }: PlacedConversation & { readonly profile: { readonly summary: SummarySettings } },
   range: SummaryRange,
   digest: Digest,
 ): string {
   const { systemCount } = chat.structure
   const { start, end, except } = range
   const from = [start - systemCount, ...except.map((index) => index - systemCount)]
-  return `summary:${scope}:${settingsDigest(settings, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
+  return `summary:${place.scope}:${settingsDigest(profile.summary, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
 }
 
 /** The name of a summary in reports: as good as its key, without the scope. */

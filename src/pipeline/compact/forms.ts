@@ -12,6 +12,7 @@ import { InvariantError } from '../../errors.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { RequestParts } from '../request-parts.ts'
+import type { CompactAttempt } from '../../overflow/tighten.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
 import { withCacheMark } from './cache-mark.ts'
 
@@ -29,13 +30,11 @@ type NextFormOptions = {
   readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
 }
 
-export type SmallerFormOptions = {
+export type SmallerFormOptions = Pick<
+  CompactAttempt,
+  'budgetTokens' | 'fills' | 'keepRecent' | 'smallest'
+> & {
   readonly previous: Compaction | null
-  readonly budgetTokens: number
-  /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
-  readonly fills: boolean
-  readonly keepRecent: number
-  readonly smallest: boolean
   /** Own count of what was refused. */
   readonly refusedTokens: number
 }

@@ -29,7 +29,6 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
     ...sending,
     request: elsewhere,
     measure: null,
-    flight: null,
     refused: new Set(),
     // So its answer is looked at before any of it goes on: it may still be a refusal.
     wasTooLong: true,

@@ -1,7 +1,7 @@
 import type { Answers } from '../../formats/answer-contract.ts'
 import type { Judged } from '../request.ts'
 import { type AnswerWatch, type WatchDecision, watchJson, watchStream } from '../../overflow/answer-watch.ts'
-import { classifyAnswer } from '../../overflow/classify.ts'
+import { classifyAnswer, type WindowKnowledge } from '../../overflow/classify.ts'
 import { shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isLate } from '../../upstream/failure.ts'
@@ -19,12 +19,7 @@ export type JudgeOptions = {
   readonly mayBeRefused: boolean
   /** The longest hold, in milliseconds. */
   readonly holdMs: number
-  readonly knowledge: {
-    /** The window as far as it is known, for answers that state only their usage. */
-    readonly knownWindowTokens: number | null
-    /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
-    readonly expectedPromptTokens: number | null
-  }
+  readonly knowledge: WindowKnowledge
 }
 
 /**

@@ -64,7 +64,6 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
     measure: request.measure,
     attempts: 0,
     firstSentAtMs: 0,
-    flight: null,
     refused: new Set(),
     wasTooLong: false,
     isUsageSuspected: false,
@@ -197,7 +196,6 @@ function sendOnce({ upstreams, windows, poolOf }: RequestParts): Send {
     const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const flight = profile.observe ? null : poolOf(upstreamName).enter(promptTokens)
-    sending.flight = flight
     try {
       const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
       const isChanged = !isUntouched(sent)

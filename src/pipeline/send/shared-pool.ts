@@ -1,13 +1,5 @@
 import { type Cancellation, waitFor } from '../../upstream/cancellation.ts'
 
-/** A request at the upstream. */
-export type Flight = {
-  /** The most prompt tokens that were under way at once while it was, its own included. */
-  readonly sharedTokens: number
-  /** Its answer has ended. */
-  readonly end: () => void
-}
-
 /** The pool of each upstream by its name; null is the default. */
 export function createSharedPools() {
   const pools = new Map<string | null, ReturnType<typeof createSharedPool>>()
@@ -29,14 +21,21 @@ const QUEUE_MS = 12_000
 /** A server frees its memory a moment after its last word, in milliseconds. */
 const MOMENT_MS = 200
 
-type Known = { sharedTokens: number; readonly ended: Promise<void>; readonly end: () => void }
+/** A request at the upstream. */
+type Flight = {
+  /** The most prompt tokens that were under way at once while it was, its own included. */
+  sharedTokens: number
+  readonly ended: Promise<void>
+  /** Its answer has ended. */
+  readonly end: () => void
+}
 
 /**
  * The requests under way at one upstream. A local server's slots share one memory: when the prompts under way
  * fill it, several fail together, and would again if they were repeated at once.
  */
 function createSharedPool() {
-  const underWay = new Set<Known>()
+  const underWay = new Set<Flight>()
   let tokens = 0
   let lastTurn: Promise<void> = Promise.resolve()
 
@@ -45,7 +44,7 @@ function createSharedPool() {
     enter: (promptTokens: number): Flight => {
       const { promise: ended, resolve } = Promise.withResolvers<void>()
       tokens += promptTokens
-      const flight: Known = {
+      const flight: Flight = {
         sharedTokens: tokens,
         ended,
         end: () => {

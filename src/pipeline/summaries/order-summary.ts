@@ -141,22 +141,16 @@ async function materialOf(ordered: OrderedSummary, { writer }: SummaryParts): Pr
  * for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
-  { request: { chat, place, profile }, counted: { history }, range }: OrderedSummary,
+  { request, counted: { history }, range }: OrderedSummary,
   reach: number,
   writer: Pick<SummaryWriter, 'find'>,
 ): Promise<EarlierSummary | null> {
   const wanted: (SummaryRange & { readonly key: string })[] = []
   for (let end = range.end - 1; end > reach && wanted.length < LOOKED_BACK_MAX; end -= 1) {
-    if (!chat.structure.isFrontier(end)) continue
+    if (!request.chat.structure.isFrontier(end)) continue
     const except = range.except.slice(0, countBelow(range.except, end))
-    const key = summaryKey(
-      chat,
-      place.scope,
-      profile.summary,
-      { start: range.start, end, except },
-      history.digest,
-    )
-    wanted.push({ start: range.start, end, except, key })
+    const earlier = { start: range.start, end, except }
+    wanted.push({ ...earlier, key: summaryKey(request, earlier, history.digest) })
     // A key says which messages are left out, and they may be thousands.
     if (range.except.length > EXCEPT_FEW) await pauseIfDue()
   }
