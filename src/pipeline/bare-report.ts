@@ -1,5 +1,5 @@
 import { nothingTold, type RequestReport } from '../telemetry/request-report.ts'
-import { type BegunRow, unknownRow } from '../telemetry/journal/rows.ts'
+import { unknownRow } from '../telemetry/journal/rows.ts'
 import type { Failures } from '../telemetry/failures.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -42,15 +42,6 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
     traceparent: headerValue(exchange.rawHeaders, 'traceparent'),
     ...nothingTold,
   }
-}
-
-/** The same of one that was answered: it was sent as it came. */
-export function unreadReport(
-  bare: RequestReport,
-  told: Pick<BegunRow, 'action' | 'reason' | 'added_ms' | 'first_byte_ms'> & { readonly status: number },
-): RequestReport {
-  const isBeyondWindow = told.status < 400 ? false : null
-  return { ...bare, row: { ...bare.row, ...told, beyond_window: isBeyondWindow, attempts: 1 } }
 }
 
 /** Which program sends a request, by its own word: the beginning of its `user-agent`; null if it has none. */

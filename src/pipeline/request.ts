@@ -13,7 +13,7 @@ import type { HeavyTurn } from '../scheduling/heavy-work.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Anchor, Rate } from '../models/counts/counted-prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
-import type { KeyedConversation, SummaryOutlook } from '../summaries/summary-record.ts'
+import type { KeyedConversation, RecordPlace, SummaryOutlook } from '../summaries/summary-record.ts'
 import type { ClientRequest, RequestBody } from './client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
@@ -117,13 +117,6 @@ export type Observed = { readonly passes: readonly PassName[]; readonly sentToke
 
 /** The tool with which a model reads back what was folded, as one request offers it. */
 export type RecallOffer = { readonly name: string; readonly tool: JsonObject }
-
-export type RecordPlace = {
-  readonly scope: string
-  readonly profile: string
-  /** A digest of the model's name. */
-  readonly model: string
-}
 
 /** The records of a conversation. */
 export type Remembered = {

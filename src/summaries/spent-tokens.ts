@@ -1,4 +1,4 @@
-import type { KeyedConversation, PlacedConversation } from './summary-record.ts'
+import type { KeyedConversation, RecordedConversation } from './summary-record.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 
@@ -10,7 +10,7 @@ export function createSpentTokens(store: Store, guarded: StoreGuard) {
   async function soFar({
     chat,
     place: { scope },
-  }: PlacedConversation): Promise<{ readonly end: number; readonly tokens: number }> {
+  }: RecordedConversation): Promise<{ readonly end: number; readonly tokens: number }> {
     const frontiers = [...chat.keys.keys()].filter((end) => chat.structure.isFrontier(end))
     const ends = frontiers.slice(-LOOKED_BACK_MAX).toReversed()
     const found = await guarded(null, () => store.getFirst(ends.map((end) => keyOf(scope, chat, end))))
@@ -22,10 +22,10 @@ export function createSpentTokens(store: Store, guarded: StoreGuard) {
 
   return {
     /** Prompt tokens that may still be sent for a conversation of which `expiredTokens` have been folded. */
-    left: async (of: PlacedConversation, expiredTokens: number) =>
+    left: async (of: RecordedConversation, expiredTokens: number) =>
       Math.max(0, Math.floor(expiredTokens * SENT_SHARE_MAX) - (await soFar(of)).tokens),
     /** Adds the tokens that were sent for a summary that ends at message `end`. The account is deleted with the conversation. */
-    add: async (of: PlacedConversation, end: number, promptTokens: number) => {
+    add: async (of: RecordedConversation, end: number, promptTokens: number) => {
       const before = await soFar(of)
       // The last entry is the one that counts.
       const key = keyOf(of.place.scope, of.chat, Math.max(end, before.end))

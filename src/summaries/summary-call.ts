@@ -15,21 +15,17 @@ import { withoutThoughts } from './transcript.ts'
 
 /**
  * Sends one call. It may reject with a FoldgateError (`upstream_…`), with the signal's reason, or with a GaveWayError if it
- * may not be sent again.
+ * may not be sent again. `payAgain` charges for sending again what was broken off half-way; false if that may not be paid.
  */
 export type Ask = (
-  call: {
-    readonly body: string
-    /** Charges for sending again what was broken off half-way; false if that may not be paid. */
-    readonly payAgain: () => boolean
-  },
+  call: { readonly body: string; readonly payAgain: () => boolean },
   signal: AbortSignal,
 ) => Promise<WholeAnswer>
 
 /** Where a summary is asked for, and as whom: of the client's headers those that the upstream is to see. */
 export type Destination = Pick<UpstreamRequest, 'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'>
 
-export type AskOptions = {
+type AskOptions = {
   readonly upstreams: Pick<Upstreams, 'sendIdle'>
   /** Called if the upstream takes no more for now, with what it says of how long, in milliseconds. */
   readonly onRateLimited: (retryAfterMs: number | null) => void

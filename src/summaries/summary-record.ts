@@ -83,10 +83,17 @@ export type KeyedConversation = {
   readonly keys: readonly string[]
 }
 
-/** A conversation as what is kept of it is found: within its scope, under its profile and a digest of the model's name. */
-export type PlacedConversation = {
+export type RecordPlace = {
+  readonly scope: string
+  readonly profile: string
+  /** A digest of the model's name. */
+  readonly model: string
+}
+
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = {
   readonly chat: KeyedConversation
-  readonly place: { readonly scope: string; readonly profile: string; readonly model: string }
+  readonly place: RecordPlace
   readonly remembered: { readonly conversation: string }
 }
 
@@ -95,7 +102,11 @@ export type PlacedConversation = {
  * request's own model is no part of it, so that a conversation whose model is changed finds its summaries again.
  */
 export function summaryKey(
-  { chat, place, profile }: PlacedConversation & { readonly profile: { readonly summary: SummarySettings } },
+  {
+    chat,
+    place,
+    profile,
+  }: RecordedConversation & { readonly profile: { readonly summary: SummarySettings } },
   range: SummaryRange,
   digest: Digest,
 ): string {

@@ -2,6 +2,7 @@ import { type Advanced, type Compacted, compactionFor, tighten } from '../../com
 import { type View, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction, PreparedFold } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
+import { sum } from '../../compaction/history/size-sums.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { unboundCompaction, withNewestThoughts } from '../../compaction/held-thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
@@ -271,8 +272,7 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
   const { messages, leadingCount, tokens } = compacted.view
   const isWhole =
     messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
-  let systemTokens = 0
-  for (const message of messages.slice(0, leadingCount)) systemTokens += message.tokens
+  const systemTokens = sum(messages.slice(0, leadingCount).map((message) => message.tokens))
   const sentTokens = tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)

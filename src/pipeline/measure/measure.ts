@@ -1,12 +1,4 @@
-import type {
-  Chat,
-  ConversationTokens,
-  Counted,
-  Measure,
-  ReadRequest,
-  RecordPlace,
-  Remembered,
-} from '../request.ts'
+import type { Chat, ConversationTokens, Counted, Measure, ReadRequest, Remembered } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { runsAlways } from '../../compaction/passes/passes.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
@@ -32,7 +24,7 @@ import { withoutPast } from './without-past.ts'
 
 /** What of a request is measured. */
 export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' | 'recall'> & {
-  readonly place: Pick<RecordPlace, 'scope'>
+  readonly place: { readonly scope: string }
   readonly remembered: Pick<Remembered, 'conversation' | 'compaction'>
 }
 

@@ -1,5 +1,5 @@
 import type { Chat, Counted, Form, Measure } from '../request.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../compaction/history/size-sums.ts'
 import { type Compaction, writeCompaction } from '../../compaction/compaction.ts'
 import {
   type Anchor,
@@ -114,18 +114,14 @@ function messageTokens({ history }: Counted, { compacted }: Form): readonly numb
 
 /** How much of what was sent is base64. */
 function mediaCharacters({ messages }: Chat, form: Form): number {
-  const bytes = sumOfKept(form, (index) => {
-    let inMessage = 0
-    for (const media of messages[index]?.facts.media ?? []) inMessage += media.dataBytes
-    return inMessage
-  })
+  const bytes = sumOfKept(form, (index) =>
+    sum((messages[index]?.facts.media ?? []).map(({ dataBytes }) => dataBytes)),
+  )
   return Math.ceil((bytes * 4) / 3)
 }
 
 /** What those of the client's messages come to together that are sent as they came. */
 function sumOfKept({ chat, compacted }: Form, of: (index: number) => number): number {
-  let sum = 0
-  if (compacted === null) for (let index = 0; index < chat.messages.length; index += 1) sum += of(index)
-  else for (const { item } of compacted.view.messages) if (item.kind === 'kept') sum += of(item.index)
-  return sum
+  if (compacted === null) return sum(chat.messages.map((_, index) => of(index)))
+  return sum(compacted.view.messages.map(({ item }) => (item.kind === 'kept' ? of(item.index) : 0)))
 }

@@ -1,6 +1,7 @@
 import { oldestSaid, pastOf } from '../../compaction/history/past.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../compaction/history/size-sums.ts'
 import type { Counted } from '../request.ts'
+import { NOTHING_COUNTED } from './count-tokens.ts'
 
 /**
  * A conversation without the past before the server's own compaction, and of what its user said there without the oldest;
@@ -22,8 +23,7 @@ export function leavingOut(counted: Counted, windowTokens: number): Counted | nu
   const omitted = new Set([...history.omitted, ...spent, ...oldest])
   if (omitted.size === history.omitted.size) return null
   for (const index of leadingSystem(history, omitted)) omitted.add(index)
-  let omittedTokens = 0
-  for (const index of omitted) omittedTokens += history.sizes[index] ?? 0
+  const omittedTokens = sum([...omitted].map((index) => history.sizes[index] ?? 0))
   const aroundTokens = counted.aroundTokens - omittedTokens
   const sizes = history.sizes.map((size, index) => (omitted.has(index) ? 0 : size))
   return {
@@ -31,7 +31,7 @@ export function leavingOut(counted: Counted, windowTokens: number): Counted | nu
     history: { ...history, omitted, sizes },
     aroundTokens,
     room: { ...room, aroundTokens: room.aroundTokens - omittedTokens },
-    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING : each)),
+    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING_COUNTED : each)),
   }
 }
 
@@ -61,5 +61,3 @@ function leadingSystem(
   }
   return leading
 }
-
-const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }

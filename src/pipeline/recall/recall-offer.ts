@@ -1,5 +1,5 @@
 import { lruCache } from '../../lru-cache.ts'
-import type { Chat, Form, ReadRequest, RecallOffer, RecordPlace } from '../request.ts'
+import type { Chat, Form, ReadRequest, RecallOffer } from '../request.ts'
 import { isParsedAtOnce } from '../../json/body-scan.ts'
 import { parseJson } from '../../json/json-value.ts'
 import type { Dialect } from '../../formats/contract.ts'
@@ -65,7 +65,7 @@ const TOOL_LISTS_MAX = 1_000
 const NONE = 'none'
 
 /** What of a request decides whether it offers the tool. */
-type Offering = Pick<ReadRequest, 'profile' | 'chat'> & { readonly place: Pick<RecordPlace, 'scope'> }
+type Offering = Pick<ReadRequest, 'profile' | 'chat'> & { readonly place: { readonly scope: string } }
 
 type OfferParts = {
   readonly recallOffer: RecallOffers

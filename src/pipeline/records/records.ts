@@ -10,7 +10,8 @@ import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
-import type { Chat, ReadRequest, RecordPlace, Remembered } from '../request.ts'
+import type { Chat, Remembered } from '../request.ts'
+import type { RecordedConversation, RecordPlace } from '../../summaries/summary-record.ts'
 import {
   type FoundRequest,
   followed,
@@ -33,10 +34,8 @@ import { countBelow } from '../../conversation/structure.ts'
  */
 export type Records = ReturnType<typeof createRecords>
 
-/** A conversation with its id and with what its records are found by. */
-export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
-  readonly remembered: Pick<Remembered, 'conversation'>
-}
+/** Such a conversation as it was read. */
+type RecordedChat = RecordedConversation & { readonly chat: Chat }
 
 /** If the store fails, requests go on as if nothing were on record. */
 export function createRecords(store: Store, guarded: StoreGuard) {
@@ -179,7 +178,7 @@ export function createRecords(store: Store, guarded: StoreGuard) {
    * Records a compaction in the place of one at the same point: a view that was refused is not followed again. Nobody waits
    * for it: it is found from now on, by this process.
    */
-  function replace(of: RecordedConversation, compaction: Compaction): void {
+  function replace(of: RecordedChat, compaction: Compaction): void {
     const { chat, place, remembered } = of
     void guarded(undefined, () =>
       store.put([
@@ -198,7 +197,7 @@ export function createRecords(store: Store, guarded: StoreGuard) {
     find,
     see,
     /** Records a compaction; returns the one that stands, which is another's where that came first. */
-    keep: ({ chat, place, remembered: { conversation } }: RecordedConversation, compaction: Compaction) =>
+    keep: ({ chat, place, remembered: { conversation } }: RecordedChat, compaction: Compaction) =>
       guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = store.put(thoughtsOf(chat, place))
@@ -208,7 +207,7 @@ export function createRecords(store: Store, guarded: StoreGuard) {
       }),
     replace,
     /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
-    sendElsewhere: (of: RecordedConversation, compaction: Compaction) =>
+    sendElsewhere: (of: RecordedChat, compaction: Compaction) =>
       replace(of, withElsewhere(compaction, of.chat)),
     /** Whether bound thoughts may have been taken out of a conversation of this scope. */
     holdsThoughts: (scope: string) =>
@@ -264,9 +263,7 @@ function thoughtsKey(scope: string): string {
 }
 
 function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): string[] {
-  const all: string[] = []
-  for (const point of points) all.push(prefix + (keys[point] ?? ''))
-  return all
+  return points.map((point) => prefix + (keys[point] ?? ''))
 }
 
 function compactionEntry(

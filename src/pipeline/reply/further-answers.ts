@@ -12,7 +12,7 @@ import { recoverFromOverflow } from '../send/recover.ts'
 import type { SendingParts } from '../request-parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { callAgain, continuationSeam, continuedText, lastWordsOf, paragraphSeam } from './seams.ts'
-import { readPlain } from './whole-answer.ts'
+import { readWhole } from './whole-answer.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -268,7 +268,7 @@ export function sendFurther(
     const send = first.asksUsage ? askForUsage(sendWithTurns, parts) : sendWithTurns
     const outcome = await retrying(send, [recoverFromOverflow], parts)(form, sending)
     if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
-    const read = await readPlain(outcome)
+    const read = await readWhole(outcome)
     exchange.signal.throwIfAborted()
     return read
   }

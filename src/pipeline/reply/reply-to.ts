@@ -5,8 +5,9 @@ import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../request-parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
+import { ERROR_BYTES_MAX } from '../send/judge.ts'
 import { fittingForm } from '../send/recover.ts'
-import { parsedBody, readPlain, readWhole, withoutLength } from './whole-answer.ts'
+import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
@@ -252,7 +253,7 @@ async function joinPlain(
   { rules, further }: JoinOptions,
 ): Promise<JoinedReply> {
   const plain = first.form.chat.dialect.replies.join(rules)
-  let outcome = await readPlain(first)
+  let outcome = await readWhole(first)
   for (const piece of outcome.held) {
     observer.tap(piece)
     await pauseIfDue()
@@ -300,9 +301,6 @@ async function* errorEvent(outcome: Outcome, replies: Replies): AsyncGenerator<B
   const error = parseJsonText(Buffer.concat(held).toString('utf8'))
   if (isJsonObject(error)) yield Buffer.from(replies.errorEvent(error))
 }
-
-/** Larger errors are pages, not messages. */
-const ERROR_BYTES_MAX = 256 * 1024
 
 /** An event with the bytes that it came in. */
 type RawEvent = { readonly text: string; readonly bytes: Buffer }

@@ -86,13 +86,13 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBe
   })
 }
 
-// --- internal ---
-
 /** Larger errors are pages, not messages. */
-const ERROR_BYTES_MAX = 256 * 1024
+export const ERROR_BYTES_MAX = 256 * 1024
 
 /** The longest wait for the rest of an error, in milliseconds. */
-const ERROR_HOLD_MS = 10_000
+export const ERROR_HOLD_MS = 10_000
+
+// --- internal ---
 
 /** The most of a 200 that is held, in bytes. */
 const HELD_BYTES_MAX = 4 * 1024 * 1024

@@ -5,7 +5,7 @@ import { isStrict } from '../model-lessons.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
 import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { countedMeasure } from '../measure/measure-request.ts'
+import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
@@ -145,15 +145,16 @@ export function withFittingLimit(form: Form, sending: Sending, parts: RequestPar
       window,
       clampOutput: profile.overflow.clamp_output,
     })
-    return outputTokens === null ? form : clamped(form, outputTokens)
+    return clamped(form, outputTokens)
   })
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */
 async function countSent(form: Form, sending: Sending, parts: RequestParts): Promise<number> {
   if (form.compacted !== null) return form.sentTokens
-  const measure = await parts.failures.around('measure', null, () => countedMeasure(sending, parts))
-  return measure?.incomingTokens ?? form.sentTokens
+  const counted = await parts.failures.around('measure', null, () => countedIn(sending, parts))
+  const { measure } = sending
+  return counted === null || measure === null ? form.sentTokens : measure.incomingTokens
 }
 
 /**
@@ -162,7 +163,7 @@ async function countSent(form: Form, sending: Sending, parts: RequestParts): Pro
  * not, the client gets the refusal as it came, and this wording is not tried again for an hour.
  */
 export async function trySmaller(first: Outcome, { form, sending, send, parts }: Retrying): Promise<Outcome> {
-  const { profile, whyUntouched, modelKey, remembered, chat } = sending.request
+  const { profile, whyUntouched, modelKey, remembered } = sending.request
   const wording = wordingOf(first)
   const mayTry = !profile.observe && profile.overflow.attempts > 0 && profile.trigger !== 'off'
   if (wording === null || !mayTry || whyUntouched !== null) return first
@@ -178,8 +179,7 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   const how = { budgetTokens: Math.floor((sentTokens - 1) / 2), fills: true, refusedTokens: sentTokens }
   const smaller = await tightened(first.form, how, sending, parts)
   if (smaller === null) return first
-  const limit = first.form.clampedOutputTokens
-  const half = limit === null || chat.body.outputLimit === null ? smaller : clamped(smaller, limit)
+  const half = clamped(smaller, first.form.clampedOutputTokens)
   // They were refused, or are what was: another refusal is answered by no larger request.
   sending.refused.add('original')
   const second = await sendAgain(first, () => send(half, sending))
@@ -235,8 +235,7 @@ function tightened(
 ): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('recovery', null, async () => {
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const previous = refused.compacted?.compaction ?? request.remembered.compaction
     const strict = isStrict(request, parts.models)
     const usual = { keepRecent: request.profile.keep.recent_messages, smallest: false, previous }

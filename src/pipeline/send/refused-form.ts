@@ -2,7 +2,7 @@ import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
-import { countedMeasure } from '../measure/measure-request.ts'
+import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
@@ -88,14 +88,11 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (request.profile.template !== 'auto' || form.strict || !form.isRewritten) return null
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const compaction = form.compacted?.compaction ?? null
     const placed = await placedAnew({ ...request, strict: true }, counted, compaction, parts)
     // A conversation that was only repaired may have nothing to join.
-    if (!placed.strict) return null
-    const { clampedOutputTokens } = form
-    return clampedOutputTokens === null ? placed : clamped(placed, clampedOutputTokens)
+    return placed.strict ? clamped(placed, form.clampedOutputTokens) : null
   })
 }
 
@@ -119,8 +116,7 @@ function curedForm(
     // What the client itself has left out is not here to be put back.
     const compaction = form.compacted?.compaction ?? null
     if (refusal === 'missing' && compaction === null) return null
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const strict = form.strict || isStrict(request, parts.models)
     const isBound = refusal === 'stale' || isVendors(request, parts)
     const chat = rebound(request.chat, isBound)
@@ -131,7 +127,6 @@ function curedForm(
       ? thoughtlessForm(of, found, from, parts.cache)
       : compaction && thoughtfulForm(of, found, compaction, parts.cache))
     if (cured === null || bodyOf(cured).equals(bodyOf(form))) return null
-    if (form.clampedOutputTokens === null) return cured
     return clamped(cured, form.clampedOutputTokens)
   })
 }

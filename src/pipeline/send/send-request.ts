@@ -29,7 +29,7 @@ import type {
 } from '../request.ts'
 import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
-import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
+import { parsedBody, readWhole, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { runAtOnce } from '../../json/source.ts'
@@ -129,7 +129,7 @@ function askPlainly(once: Send): Retry {
     if (plain === null) return standing(empty)
     // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
     if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
-    const streamed = isAnswered(plain) ? streamedAnswer(await readPlain(plain)) : null
+    const streamed = isAnswered(plain) ? streamedAnswer(await readWhole(plain)) : null
     if (streamed !== null) return { ...streamed, form }
     discard(plain.answer)
     return { ...empty, attempts: plain.attempts }

@@ -91,8 +91,7 @@ export async function orderSummary(
     history,
   }
   const ask = createAsk(destinationOf(request), {
-    upstreams: parts.upstreams,
-    nowMs: parts.nowMs,
+    ...parts,
     onRateLimited: (retryAfterMs) => parts.rateLimits.note(modelKey, retryAfterMs),
   })
   const result = await writeSummary(order, ask, parts.rejections, signal)

@@ -7,6 +7,7 @@ import {
 } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/passes/passes.ts'
+import { sumOf } from '../../compaction/history/size-sums.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/outline.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -175,10 +176,7 @@ function newlyResolved({ messages }: View, { structure }: Chat): number {
 function repeatedTokens({ structure }: Chat, counted: Counted): number {
   const before = structure.requestPoints.at(-2)
   if (before === undefined) return 0
-  let tokens = counted.aroundTokens
-  for (let index = structure.systemCount; index < before; index += 1)
-    tokens += counted.history.sizes[index] ?? 0
-  return tokens
+  return counted.aroundTokens + sumOf(counted.history.sizes, structure.systemCount, before)
 }
 
 /** A compaction that was due, and the one that a refusal made necessary: each is told once. */
