@@ -3,12 +3,11 @@ import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { runInSlices, type Eventual } from '../scheduling/drive.ts'
 import type { RequestParts } from './request-parts.ts'
 import { readRequest } from './read-request.ts'
-import type { ArrivedRequest } from './request.ts'
+import type { ArrivedRequest, Chat } from './request.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
 import { untouched } from './pass-on.ts'
 import type { Pausable } from '../json/source.ts'
 import { readForm, wholeText } from '../compaction/history/read-message.ts'
-import type { History } from '../compaction/history/history.ts'
 
 // A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought
 // behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
@@ -67,11 +66,9 @@ async function unboundBody(arrived: ArrivedRequest, parts: RequestParts) {
 }
 
 /** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
-function* thoughtlessItems(
-  history: Pick<History, 'source' | 'dialect' | 'messages'>,
-): Pausable<readonly ViewItem[]> {
+function* thoughtlessItems(chat: Chat): Pausable<readonly ViewItem[]> {
   const items: ViewItem[] = []
-  for (const [index, message] of history.messages.entries()) {
+  for (const [index, message] of chat.messages.entries()) {
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     const { bound } = message.facts
     if (bound === 'whole') continue
@@ -79,8 +76,8 @@ function* thoughtlessItems(
       items.push({ kind: 'kept', index })
       continue
     }
-    const form = yield* readForm(history, message, true)
-    items.push({ kind: 'made', json: yield* wholeText(history.source, message, form), place: index })
+    const form = yield* readForm(chat, message, true)
+    items.push({ kind: 'made', json: yield* wholeText(chat.source, message, form), place: index })
   }
   return items
 }

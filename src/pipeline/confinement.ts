@@ -4,7 +4,8 @@ import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { barePath, MODEL_NAME_CHARS_MAX, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
-import type { BodyFacts, Dialect } from '../formats/contract.ts'
+import type { BodyFacts } from '../formats/contract.ts'
+import type { Chat, ReadRequest } from './request.ts'
 import { dialects } from '../formats/formats.ts'
 import { isJsonObject, parseJson } from '../json/json-value.ts'
 
@@ -52,14 +53,7 @@ export function refuseUnread(rights: ClientRights, why: string): void {
 }
 
 /** The names under which a request may reach a model, none of them longer than a model's name. */
-export type NamedModels = {
-  /** As the body names them. */
-  readonly body: Pick<BodyFacts, 'model' | 'fieldNames' | 'tools'>
-  readonly source: Source
-  readonly dialect: Dialect
-  /** As the path names it; null if it names no deployment. */
-  readonly deployment: string | null
-}
+type NamedModels = Pick<Chat, 'body' | 'source' | 'dialect'> & Pick<ReadRequest, 'deployment'>
 
 /**
  * Throws `model_not_allowed` where a body may name another model than the one that its profile was found by, and

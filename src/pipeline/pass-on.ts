@@ -107,10 +107,7 @@ type Untouched = Pick<BegunRow, 'action' | 'reason'> & {
   readonly release?: () => void
 }
 
-async function sendStream(
-  request: ClientRequest,
-  { upstreams }: Pick<RequestParts, 'upstreams'>,
-): Promise<Answer> {
+async function sendStream(request: ClientRequest, { upstreams }: RelayParts): Promise<Answer> {
   const { signal, upstreamName: upstream } = request
   try {
     const body: Buffer | Readable | null = await request.body.open()

@@ -1,6 +1,6 @@
 import type { Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Pausable } from '../json/source.ts'
-import type { TokenCounter } from './bpe-counter.ts'
+import type { CountSteps, TokenCounter } from './bpe-counter.ts'
 import { mediaTokens } from './media-tokens.ts'
 
 /** What the reply is primed with, once a request. The formula is OpenAI's own: its cookbook, "how to count tokens". */
@@ -87,13 +87,11 @@ export function textTokens(text: string, count: (text: string) => number): numbe
 }
 
 /** The same of a text of any length, with pauses. */
-export function* textSteps(text: string, countSteps: TokenCounter['countSteps']): Pausable<number> {
+export function* textSteps(text: string, countSteps: CountSteps): Pausable<number> {
   return messageFrameTokens + (yield* countSteps(text))
 }
 
 // --- internal ---
-
-type CountSteps = TokenCounter['countSteps']
 
 /** Names, calls, media and thoughts of one message between two pauses: less than a millisecond, where they are short. */
 const PARTS_PER_STEP = 1024

@@ -266,11 +266,7 @@ function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): stri
   return points.map((point) => prefix + (keys[point] ?? ''))
 }
 
-function compactionEntry(
-  chat: Chat,
-  place: RecordPlace,
-  compaction: Compaction,
-): Pick<StoreEntry, 'key' | 'value'> {
+function compactionEntry(chat: Chat, place: RecordPlace, compaction: Compaction) {
   return {
     key: prefixesOf(place).compaction + (chat.keys[compaction.point] ?? ''),
     value: writeCompaction(compaction, chat.structure.systemCount),

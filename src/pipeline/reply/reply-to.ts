@@ -90,7 +90,7 @@ export function joinStream(
       if (isBeyondUs) return
       const { reply: said, shown } = stream.ended()
       if (shown.length > 0) yield bytesOf(shown)
-      const next = said === null ? END : await further.after(said)
+      const next = said === null ? { kind: 'end' as const } : await further.after(said)
       if (next.kind === 'refused') {
         // What has been shown cannot be taken back: the upstream's error follows it, and an end in the middle.
         yield* errorEvent(next.outcome, replies)
@@ -307,8 +307,6 @@ type RawEvent = { readonly text: string; readonly bytes: Buffer }
 
 /** How long an answer may take to end behind its last event, in milliseconds. */
 const DRAIN_MS = 250
-
-const END = { kind: 'end' } as const
 
 /** An event of that size holds a picture. A longer one, and what follows it, goes on as it comes. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024

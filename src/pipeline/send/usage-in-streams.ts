@@ -123,11 +123,7 @@ export function hidingUsage(hider: UsageHider): BodyTransform {
 // --- internal ---
 
 /** One failure proves little: what was refused with the addition and answered without it is believed the second time. */
-function noteRefused(
-  models: Pick<Models, 'set' | 'suspected'>,
-  key: ModelKey,
-  why: 'named' | 'guessed',
-): void {
+function noteRefused(models: Models, key: ModelKey, why: 'named' | 'guessed'): void {
   const suspected = models.suspected(key)
   suspected.usageRefusals += 1
   if (suspected.usageRefusals > 1) models.set(key, 'usage', why, 'refusal')

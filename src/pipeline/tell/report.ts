@@ -1,10 +1,5 @@
 import type { BegunRow } from '../../telemetry/journal/rows.ts'
-import {
-  type CompactionReport,
-  type PrefixCause,
-  type RequestReport,
-  type Treated,
-} from '../../telemetry/request-report.ts'
+import type { CompactionReport, PrefixCause, RequestReport, Treated } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/passes/passes.ts'
 import { sumOf } from '../../compaction/history/size-sums.ts'
