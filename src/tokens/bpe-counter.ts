@@ -2,7 +2,6 @@ import { runAtOnce, type Pausable } from '../json/source.ts'
 import { noRank, type RankFile, type RankOf, readRanks } from './rank-table.ts'
 
 export type TokenCounter = ReturnType<typeof counterOver>
-export type CountSteps = TokenCounter['countSteps']
 
 /**
  * How text is cut before it is merged. `own`: as the rank file says; `digits`: the same with each digit a piece of its own;

@@ -1,6 +1,6 @@
 import type { Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Pausable } from '../json/source.ts'
-import type { CountSteps, TokenCounter } from './bpe-counter.ts'
+import type { TokenCounter } from './bpe-counter.ts'
 import { mediaTokens } from './media-tokens.ts'
 
 /** What the reply is primed with, once a request. The formula is OpenAI's own: its cookbook, "how to count tokens". */
@@ -92,6 +92,8 @@ export function* textSteps(text: string, countSteps: CountSteps): Pausable<numbe
 }
 
 // --- internal ---
+
+type CountSteps = TokenCounter['countSteps']
 
 /** Names, calls, media and thoughts of one message between two pauses: less than a millisecond, where they are short. */
 const PARTS_PER_STEP = 1024

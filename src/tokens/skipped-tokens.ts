@@ -1,7 +1,7 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
 import { marksIn, READ_BYTES_MAX, skippedMark } from '../json/skipped-text.ts'
-import type { CountSteps } from './bpe-counter.ts'
+import type { TokenCounter } from './bpe-counter.ts'
 
 /** Whether a part of a message is counted by samples: it is longer than what is read of one. */
 export function isSampled({ start, end, facts }: Message): boolean {
@@ -68,6 +68,8 @@ export function* sampledTokens(
 }
 
 // --- internal ---
+
+type CountSteps = TokenCounter['countSteps']
 
 const NOTHING: readonly number[] = []
 
