@@ -29,7 +29,7 @@ export function refuseWayAround(
     else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
         'may ask for chat completions, responses, messages and lists of models only, by their usual paths',
-        setting,
+        'profiles',
       )
     requirePlainHeaders(rawHeaders, otherModelHeaders, setting)
   }
