@@ -1,10 +1,9 @@
-import { triggerOf } from '../profiles/effective.ts'
 import { type Room, thresholdTokens } from '../tokens/budget.ts'
 import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/view-length.ts'
 import { pinnedTokens } from './plan/pins.ts'
 import { textPasses } from './passes/passes.ts'
-import type { Profile } from '../profiles/schema.ts'
+import { triggerOf, type Profile } from '../profiles/schema.ts'
 import { isSaidByUser } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
 

@@ -1,6 +1,6 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
-import { targetOf, triggerOf } from '../../profiles/effective.ts'
+import { targetOf, triggerOf } from '../../profiles/schema.ts'
 import { type Room, thresholdTokens } from '../../tokens/budget.ts'
 import {
   type Compaction,

@@ -1,6 +1,7 @@
 import { pastOf } from '../../compaction/history/history.ts'
 import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Counted } from '../request.ts'
+import { NOTHING_COUNTED } from './count-tokens.ts'
 
 /**
  * A conversation without the past before the server's own compaction, and of what its user said there without the oldest;
@@ -34,7 +35,7 @@ export function leavingOut(counted: Counted, windowTokens: number): Counted | nu
     history: { ...history, omitted, sizes },
     aroundTokens,
     room: { ...room, aroundTokens: room.aroundTokens - omittedTokens },
-    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING : each)),
+    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING_COUNTED : each)),
   }
 }
 
@@ -64,5 +65,3 @@ function leadingSystem(
   }
   return leading
 }
-
-const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
