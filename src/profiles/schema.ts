@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  within,
+  numberWithin,
   count,
   glob,
   group,
@@ -81,7 +81,7 @@ export const profileKeys = group({
         "What tokens are counted with. auto: by the model's name. o200k_digits: each digit by itself, as Qwen's and newer Mistral models; o200k_apart: signs and line ends as well, as Gemini, Gemma and Llama 2.",
       ),
     ratio: orNull(
-      within('a number', 0.1, 10),
+      numberWithin('a number', 0.1, 10),
       "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
     ),
   }),
@@ -234,7 +234,7 @@ export const profileKeys = group({
       .describe(
         'Merged into the call: temperature, reasoning_effort and the like. What a model rejects by name is left out from then on.',
       ),
-    min_savings_ratio: within('a ratio', 0, 1)
+    min_savings_ratio: numberWithin('a ratio', 0, 1)
       .default(0.3)
       .describe(
         'Share of what it replaces that a summary must save, and 1,024 tokens, or it is not asked for or not taken.',

@@ -50,7 +50,7 @@ export const count = (unit: string, minimum = 0, maximum = countMax) => {
 }
 
 /** A number from `minimum` to `maximum`, both included. */
-export const within = (what: string, minimum: number, maximum: number) => {
+export const numberWithin = (what: string, minimum: number, maximum: number) => {
   const error = `${what} from ${minimum} to ${maximum}`
   return z.number({ error }).min(minimum, { error }).max(maximum, { error })
 }
