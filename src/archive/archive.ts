@@ -9,14 +9,12 @@ import { NoAnswerError, StoreError, troubleOf, within } from '../storage/store-e
 export type Archive = ReturnType<typeof openArchive>
 
 /** An entry in its pieces; none if there is nothing to be appended. */
-export type Compose = (standing: Standing) => Promise<readonly Buffer[]>
-
-export type Standing = {
+export type Compose = (standing: {
   /** Whether the file is empty: it may just have been made. */
   readonly isEmpty: boolean
   /** How it ends, byte by byte: what its last lines say is for whoever wrote them. */
   readonly end: string
-}
+}) => Promise<readonly Buffer[]>
 
 /** An archive in a folder that is made, with mode 0700, when it is first needed. `dir` is an absolute path. */
 export function openArchive(
@@ -31,7 +29,7 @@ export function openArchive(
     append: (conversation: string, compose: Compose) =>
       inTurn(async () => {
         const path = archiveFile(dir, conversation)
-        if (path === null) throw new ArchiveError('EINVAL', 'that is no id of a conversation')
+        if (path === null) throw archiveError('EINVAL', 'that is no id of a conversation')
         const file = await openToAppend(path)
         try {
           await appendTo(file, compose)
@@ -119,14 +117,8 @@ const DEADLINE_MS = 2_000
 const END_BYTES_MAX = 256 * 1024
 
 /** A file that cannot be written. `code` is all that is told of it. */
-class ArchiveError extends Error {
-  override readonly name = 'ArchiveError'
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
+function archiveError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { name: 'ArchiveError', code })
 }
 
 /** No link is followed, and nothing but a file is written to: others may write in the folder, too. */
@@ -145,7 +137,7 @@ async function openToAppend(path: string): Promise<FileHandle> {
 
 async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
   const stats = await file.stat()
-  if (!stats.isFile()) throw new ArchiveError('EINVAL', 'what has the name of a file is none')
+  if (!stats.isFile()) throw archiveError('EINVAL', 'what has the name of a file is none')
   const standing = { isEmpty: stats.size === 0, end: await endOf(file, stats) }
   const entry = Buffer.concat(await compose(standing))
   if (entry.length === 0) return
@@ -153,7 +145,7 @@ async function appendTo(file: FileHandle, compose: Compose): Promise<void> {
   if (bytesWritten === entry.length) return
   // A full disk takes a part, whose last line would say nothing and whose fence would stay open.
   if ((await file.stat()).size === stats.size + bytesWritten) await file.truncate(stats.size)
-  throw new ArchiveError('ENOSPC', 'an entry could be written in part only')
+  throw archiveError('ENOSPC', 'an entry could be written in part only')
 }
 
 async function endOf(file: FileHandle, { size }: Stats): Promise<string> {
@@ -177,12 +169,11 @@ function archiveFile(dir: string, conversation: string): string | null {
  * Resolves with how many there were.
  */
 async function deleteArchived(dir: string, conversation: string | null): Promise<number> {
-  const path = conversation === null ? null : archiveFile(dir, conversation)
-  const paths = conversation === null ? await archivedFiles(dir) : path === null ? [] : [path]
+  const paths = conversation === null ? await archivedFiles(dir) : [archiveFile(dir, conversation)]
   let deleted = 0
-  for (const each of paths) {
-    if (!(await isFile(each))) continue
-    await orIfAbsent(undefined, unlink(each))
+  for (const path of paths) {
+    if (path === null || !(await isFile(path))) continue
+    await orIfAbsent(undefined, unlink(path))
     deleted += 1
   }
   return deleted

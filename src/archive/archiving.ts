@@ -6,7 +6,7 @@ import type { Profile } from '../profiles/schema.ts'
 import { type History, toolNameOf } from '../compaction/history/history.ts'
 import { runInSlices } from '../scheduling/drive.ts'
 import { type Archive, titleOf } from './archive.ts'
-import { messageNumber, numberRange } from '../compaction/history/message-numbers.ts'
+import { messageNumber, numberRange, runsOf } from '../compaction/history/message-numbers.ts'
 import { summarisedRange } from '../compaction/standing-summary.ts'
 import type { Pausable } from '../json/source.ts'
 import { readMessage } from '../compaction/history/read-message.ts'
@@ -16,31 +16,25 @@ import type { Media } from '../conversation/message.ts'
  * Keeps what a compaction takes out of a conversation's view. Resolves with whether the conversation's file holds it;
  * never rejects.
  */
-export type KeepTaken = (
-  request: {
-    /** The meaning key of every prefix of the conversation. */
-    readonly chat: { readonly keys: readonly string[] }
-    /** The conversation's id. */
-    readonly remembered: { readonly conversation: string }
-    readonly profile: Profile
-  },
-  counted: { readonly history: History },
-  compaction: Compaction,
-) => Promise<boolean>
+export type KeepTaken = ReturnType<typeof createArchiving>
 
-export type ArchivingOptions = {
-  /** Null if nothing is kept. */
-  readonly archive: Archive | null
-  readonly cache: MadeCache
-  readonly failures: Failures
-  readonly nowMs: () => number
-}
+type Archiving = { readonly cache: MadeCache; readonly failures: Failures; readonly nowMs: () => number }
 
-/** Keeps it in an archive; a failure is counted, and the request goes on as if there were none. */
-export function createArchiving({ archive, cache, failures, nowMs }: ArchivingOptions): KeepTaken {
-  if (archive === null) return async () => true
-  return async function keepTaken({ chat, remembered, profile }, { history }, compaction) {
-    const { conversation } = remembered
+/** Keeps it in an archive, if there is one; a failure is counted, and the request goes on as if there were none. */
+export function createArchiving(archive: Archive | null, { cache, failures, nowMs }: Archiving) {
+  /** `chat.keys`: the meaning key of every prefix of the conversation; `remembered.conversation`: its id. */
+  return async function keepTaken(
+    request: {
+      readonly chat: { readonly keys: readonly string[] }
+      readonly remembered: { readonly conversation: string }
+      readonly profile: Profile
+    },
+    { history }: { readonly history: History },
+    compaction: Compaction,
+  ): Promise<boolean> {
+    if (archive === null) return true
+    const { chat, profile } = request
+    const { conversation } = request.remembered
     return failures.around('archive', false, async () => {
       const lost = await runInSlices(lostMessages(history, profile, cache, compaction))
       if (lost.length === 0 && (compaction.fold?.summaries ?? []).length === 0) return true
@@ -175,13 +169,8 @@ function readLine(line: string): Holding | null {
 const holdingLine = /^<!-- foldgate: holds ([\d,-]*) of (\d{1,9}) ([\w-]*); summaries ([\w -]*) -->\n$/
 
 function asRanges(messages: ReadonlySet<number>): string {
-  const ranges: { first: number; last: number }[] = []
-  for (const number of [...messages].sort((one, other) => one - other)) {
-    const range = ranges.at(-1)
-    if (range !== undefined && range.last === number - 1) range.last = number
-    else ranges.push({ first: number, last: number })
-  }
-  return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+  const runs = runsOf([...messages].sort((one, other) => one - other))
+  return runs.map(({ start, end }) => (end - start === 1 ? `${start}` : `${start}-${end - 1}`)).join(',')
 }
 
 /** More messages than any body holds: a line that says otherwise was not written here. */

@@ -4,8 +4,7 @@ import { holdsCredential, type Settings } from '../config/settings.ts'
 import { isLoopback } from '../config/web-address.ts'
 import { addressOf, type ListenAddress, type Listening } from '../server/listeners.ts'
 import { nearest } from '../profiles/near-miss.ts'
-import { hasSummaries } from '../profiles/effective.ts'
-import type { Profile } from '../profiles/schema.ts'
+import { hasSummaries, type Profile } from '../profiles/schema.ts'
 
 export type Started = Listening & {
   readonly version: string

@@ -14,8 +14,7 @@ import { lowestThresholdTokens } from '../compaction/due.ts'
 import { grouped } from '../telemetry/log/lines.ts'
 import { budgetOf, thresholdTokens } from '../tokens/budget.ts'
 import { encodingFor, startingRatio } from '../tokens/tokenizer-families.ts'
-import type { Profile } from '../profiles/schema.ts'
-import { targetOf, triggerOf } from '../profiles/effective.ts'
+import { targetOf, triggerOf, type Profile } from '../profiles/schema.ts'
 
 export type WindowFound = Pick<ResolvedWindow, 'tokens' | 'kind' | 'source'>
 

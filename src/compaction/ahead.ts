@@ -1,31 +1,19 @@
 import type { Pausable } from '../json/source.ts'
-import { targetOf } from '../profiles/effective.ts'
-import { thresholdTokens } from '../tokens/budget.ts'
-import {
-  type Compaction,
-  type CompactionReason,
-  type Fold,
-  type SummaryRange,
-  UNTOUCHED,
-} from './compaction.ts'
+import { type Profile, targetOf } from '../profiles/schema.ts'
+import { type Room, thresholdTokens } from '../tokens/budget.ts'
+import { type Compaction, type CompactionReason, type SummaryRange, UNTOUCHED } from './compaction.ts'
 import { covers, foldedRanges, hasUnsummarised, layoutOf, partTokens, rangeIndexes } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import { quotedSystemTokensMax } from './shares.ts'
 import { pinnedTokens } from './plan/pins.ts'
 import { planCompaction } from './plan/plan.ts'
-import type { Room } from './room.ts'
-import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 
 /** A fold that summaries are wanted for, at the frontier that a compaction will take. */
-export type FoldAhead = Pick<Fold, 'frontier' | 'kept'> & {
-  /** One for each run: what lies before the latest user message, and what follows it where that is folded too. */
-  readonly ranges: readonly WorthyRange[]
-  /** How much of a summary quoted system messages may take, and the user's words as much again, in tokens. */
-  readonly systemTokensMax: number
-}
+export type FoldAhead =
+  ReturnType<typeof foldAhead> extends Pausable<infer Made> ? Readonly<NonNullable<Made>> : never
 
 /** What a summary is wanted of, and what that is worth, in tokens. */
 export type WorthyRange = SummaryRange & {
@@ -50,11 +38,7 @@ export type AheadOptions = {
  * for what they weigh. Below that a recap that stands is a reason for one: what it stands for was never
  * summarised. Null where nothing is to be summarised.
  */
-export function* foldAhead(
-  history: History,
-  cache: MadeCache,
-  options: AheadOptions,
-): Pausable<FoldAhead | null> {
+export function* foldAhead(history: History, cache: MadeCache, options: AheadOptions) {
   const { profile, compaction, room, due } = options
   const { systemCount } = history.structure
   const counts = countsOf(history, profile, cache)
@@ -76,12 +60,16 @@ export function* foldAhead(
     chosen = planned ?? chosen
   }
   if (chosen === null || chosen.fold === null) return null
+  /** One for each run: what lies before the latest user message, and what follows it where that is folded too. */
   const ranges: WorthyRange[] = []
   for (const range of foldedRanges(chosen, systemCount))
     ranges.push(yield* worthOf(counts, compaction, range))
   const { frontier, kept } = chosen.fold
   const targetTokens = thresholdIn(history, options, targetOf(profile))
-  // A recap beside the summaries quotes them itself.
+  /**
+   * How much of a summary quoted system messages may take, and the user's words as much again, in tokens. A recap beside the
+   * summaries quotes them itself.
+   */
   const systemTokensMax = profile.recap.beside_summaries ? 0 : quotedSystemTokensMax(targetTokens)
   return { frontier, kept, ranges, systemTokensMax }
 }

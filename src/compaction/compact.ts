@@ -7,9 +7,10 @@ import type { PlanOptions } from './plan/frame.ts'
 import { planCompaction } from './plan/plan.ts'
 import { restatedMost } from './plan/fold.ts'
 import { SHARE } from './shares.ts'
-import type { Room } from './room.ts'
+import type { Room } from '../tokens/budget.ts'
 import type { Profile } from '../profiles/schema.ts'
 import type { History } from './history/history.ts'
+import { sum } from '../conversation/sizes.ts'
 import { countsOf, plannedTokens, type TokenCounts } from './token-counts.ts'
 import { editsOf } from './edits.ts'
 import { standingView, type View, viewUnder } from './view/view.ts'
@@ -17,7 +18,7 @@ import { standingView, type View, viewUnder } from './view/view.ts'
 /** A conversation as it is sent, and the compaction that it stands in; `compaction` null where nothing was done yet. */
 export type Compacted = { readonly compaction: Compaction | null; readonly view: View }
 
-export type CompactOptions = {
+export type CompactOptions = Pick<Moment, 'room' | 'forced'> & {
   readonly profile: Profile
   /** The newest compaction on record that is a prefix of the conversation. */
   readonly newest: Compaction | null
@@ -28,12 +29,9 @@ export type CompactOptions = {
    * null if it goes on from a whole request, or was never seen.
    */
   readonly sharedUntil: number | null
-  readonly room: Room
   /** How much more the provider has counted of the view of `newest` than we did, in our tokens; may be below zero. */
   readonly differenceTokens: number
   readonly strict: boolean
-  /** A compaction now, whatever the pressure. */
-  readonly forced: boolean
   /** A fold whose summaries are there, for a compaction that is due now; else null. */
   readonly prepared: PreparedFold | null
 }
@@ -166,9 +164,7 @@ function pastPoints(history: History, { newest, seenUntil, sharedUntil }: Compac
 function* standingTokens(counts: TokenCounts, compaction: Compaction, isMade: boolean): Pausable<number> {
   if (!isMade || (compaction.fold?.frontier ?? 0) > MADE_FRONTIER_MAX)
     return yield* plannedTokens(counts, compaction, compaction.point)
-  let tokens = 0
-  for (const message of yield* standingView(counts, compaction)) tokens += message.tokens
-  return tokens
+  return sum((yield* standingView(counts, compaction)).map(({ tokens }) => tokens))
 }
 
 /**

@@ -52,6 +52,12 @@ export type StandingSummary = z.output<typeof summarySchema>
  */
 export type Clip = z.output<typeof clipSchema>
 
+/** The compaction that does this. Its members stand in the order of records, which are compared as text. */
+export function compactionOf(reason: CompactionReason, treatment: Treatment): Compaction {
+  const { point, task, latestUser, reach, fold, clips, cleared, thoughts } = treatment
+  return { version: FOLD_VERSION, reason, point, task, latestUser, reach, fold, clips, cleared, thoughts }
+}
+
 /**
  * A compaction as text for the store. Indexes are written relative to the end of the leading system block,
  * so that a client that adds or drops a system message there finds its compactions again.
@@ -90,10 +96,11 @@ export function shiftedRange<Range extends SummaryRange>(range: Range, by: numbe
 export function compactionUpTo(compaction: Compaction, point: number): Compaction | null {
   if (compaction.point <= point) return compaction
   const { fold, task, latestUser } = compaction
+  const isBefore = (index: number): boolean => index < point
   if (task >= point || (fold !== null && fold.frontier > point)) return null
-  const clips = compaction.clips.filter(({ index }) => index < point)
-  const cleared = compaction.cleared.filter((index) => index < point)
-  const thoughts = compaction.thoughts.filter((index) => index < point)
+  const clips = compaction.clips.filter(({ index }) => isBefore(index))
+  const cleared = compaction.cleared.filter(isBefore)
+  const thoughts = compaction.thoughts.filter(isBefore)
   const reach = moved(compaction.reach, (index) => Math.min(index, point))
   const isEmpty =
     fold === null && clips.length + cleared.length === 0 && Math.max(0, ...Object.values(reach)) === 0
@@ -103,7 +110,7 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
   return {
     ...own,
     point,
-    latestUser: latestUser < point ? latestUser : NO_INDEX,
+    latestUser: isBefore(latestUser) ? latestUser : NO_INDEX,
     reach,
     clips,
     cleared,
@@ -114,7 +121,7 @@ export function compactionUpTo(compaction: Compaction, point: number): Compactio
 // --- internal ---
 
 // What was added since version 1 has a default: records are followed whatever release wrote them. Members stand in the
-// order in which compactions are made, since records are compared as text.
+// order of `compactionOf`.
 
 const integer = z.int()
 const integers = z.array(integer).readonly()

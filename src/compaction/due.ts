@@ -1,11 +1,9 @@
-import { triggerOf } from '../profiles/effective.ts'
-import { thresholdTokens } from '../tokens/budget.ts'
+import { type Room, thresholdTokens } from '../tokens/budget.ts'
 import { type Compaction, type CompactionReason, UNTOUCHED } from './compaction.ts'
 import { hasLimit, isOverLimit, lengthOf } from './plan/view-length.ts'
 import { pinnedTokens } from './plan/pins.ts'
-import type { Room } from './room.ts'
 import { textPasses } from './passes/passes.ts'
-import type { Profile } from '../profiles/schema.ts'
+import { triggerOf, type Profile } from '../profiles/schema.ts'
 import { isSaidByUser } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
 
@@ -59,10 +57,8 @@ export function lowestThresholdTokens(profile: Profile, budgetTokens: number, fi
     // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
     ...textPasses.map(({ name, treats }) => (treats(profile, Infinity) ? profile[name].at || null : null)),
   ]
-  let lowest = Infinity
-  for (const setting of settings)
-    if (setting !== null) lowest = Math.min(lowest, thresholdTokens(setting, budgetTokens, fixedTokens))
-  return lowest
+  const standing = settings.filter((setting) => setting !== null)
+  return Math.min(...standing.map((setting) => thresholdTokens(setting, budgetTokens, fixedTokens)))
 }
 
 // --- internal ---

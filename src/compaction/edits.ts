@@ -1,33 +1,26 @@
-import { type Clip, type Treatment, UNTOUCHED } from './compaction.ts'
+import { type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
 import { isLossless, textPassAt } from './passes/passes.ts'
 import { AS_IT_CAME, type Edit } from './message-edits.ts'
+import { remembering } from '../lru-cache.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { replyStart, type Rounds, type History } from './history/history.ts'
 
 /** What a compaction does to single messages, to be looked up by their indexes. */
-export type Edits = {
-  /** Before it they are folded. */
-  readonly frontier: number
-  readonly reach: Treatment['reach']
-  readonly cleared: ReadonlySet<number>
-  readonly clips: ReadonlyMap<number, Clip>
-  /** Before it thoughts go that were bound to what stood before them, but for these, which still hold. */
-  readonly point: number
-  readonly thoughts: ReadonlySet<number>
-  /** Where replies begin behind the point that were given to another form. */
-  readonly elsewhere: ReadonlySet<number>
-}
+export type Edits = Readonly<ReturnType<typeof editsOf>>
 
-export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>): Edits {
+export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>) {
   const { fold, reach, cleared, clips, point, thoughts, elsewhere } = treatment
   return {
+    /** Before it they are folded. */
     frontier: fold?.frontier ?? 0,
     reach,
+    /** Before it thoughts go that were bound to what stood before them, but for these, which still hold. */
     point,
+    thoughts: new Set(thoughts),
     cleared: new Set(cleared),
     clips: new Map(clips.map((clip) => [clip.index, clip])),
-    thoughts: new Set(thoughts),
+    /** Where replies begin behind the point that were given to another form. */
     elsewhere: new Set(elsewhere?.map((each) => each.point)),
   }
 }
@@ -37,11 +30,11 @@ export const NO_EDITS = editsOf(UNTOUCHED)
 
 /** What the edits do to a message; null if it does not stay: it is nothing but thoughts that hold for no other conversation. */
 export function editAt(history: History, profile: Profile, index: number, edits: Edits): Edit | null {
-  const { messages, sizes } = history
+  const { messages } = history
   if (isTakenOut(history, index, edits)) return null
   const isUnbound = messages[index]?.facts.bound === 'part' && !isHeld(history, edits, index)
   const resolves = sourceOf(history, profile, index, edits)
-  const pass = passAt(history, profile, index, edits, sizes[index] ?? 0, resolves !== null)
+  const pass = passAt(history, profile, index, edits, resolves !== null)
   if (pass === 'cleared') return { ...AS_IT_CAME, pass, resolves }
   const clip = edits.clips.get(index)
   if (clip?.kind === 'media') return { ...AS_IT_CAME, mediaKept: clip.mediaKept, isUnbound }
@@ -69,26 +62,23 @@ export function isTakenOut(history: History, index: number, edits: Edits): boole
 
 // --- internal ---
 
-const knownDemanding = new WeakMap<History['structure'], ReadonlySet<number>>()
-
 /** The units, by where they begin, in which something cannot do without the thoughts before it. */
-function demandingUnits({ messages, structure }: History): ReadonlySet<number> {
-  const known = knownDemanding.get(structure)
-  if (known !== undefined) return known
-  const units = new Set<number>()
-  for (const [index, { facts }] of messages.entries())
-    if (facts.bound === 'demands') units.add(structure.unitStart(index))
-  knownDemanding.set(structure, units)
-  return units
-}
+const demandingUnits = remembering(
+  ({ structure }: Rounds) => structure,
+  ({ messages, structure }) => {
+    const units = new Set<number>()
+    for (const [index, { facts }] of messages.entries())
+      if (facts.bound === 'demands') units.add(structure.unitStart(index))
+    return units
+  },
+)
 
-/** What the passes do to a message that takes so many tokens. */
+/** What the passes do to a message. */
 function passAt(
   history: History,
   profile: Profile,
   index: number,
   { reach, cleared }: Edits,
-  ownTokens: number,
   isResolved: boolean,
 ): Edit['pass'] {
   if (history.messages[index]?.facts.role !== 'tool') return 'kept'
@@ -98,7 +88,7 @@ function passAt(
   )
     return 'cleared'
   const growth = isResolved ? (history.references.byIndex.get(index)?.growthTokens ?? 0) : 0
-  return textPassAt(profile, reach, index, ownTokens + growth)?.treatment ?? 'kept'
+  return textPassAt(profile, reach, index, (history.sizes[index] ?? 0) + growth)?.treatment ?? 'kept'
 }
 
 /**
@@ -108,8 +98,7 @@ function passAt(
 function sourceOf(history: History, profile: Profile, index: number, edits: Edits): number | null {
   const reference = history.references.byIndex.get(index)
   if (reference === undefined) return null
-  const shownAt = (holder: number): string =>
-    passAt(history, profile, holder, edits, history.sizes[holder] ?? 0, true)
+  const shownAt = (holder: number): string => passAt(history, profile, holder, edits, true)
   const own = shownAt(index)
   for (let place = reference.position - 1; place >= 0; place -= 1) {
     const holder = reference.holders[place] ?? 0

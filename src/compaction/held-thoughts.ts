@@ -1,5 +1,5 @@
 import type { Pausable } from '../json/source.ts'
-import { type Compaction, FOLD_VERSION, UNTOUCHED } from './compaction.ts'
+import { type Compaction, compactionOf, UNTOUCHED } from './compaction.ts'
 import { editsOf, isHeld } from './edits.ts'
 import { hasBoundThoughts, type Rounds } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
@@ -10,19 +10,7 @@ import { originalMessage, standingView, type ViewMessage } from './view/view.ts'
 
 /** The one that goes on from `previous` and takes out all thoughts before a point. */
 export function unboundCompaction(previous: Compaction | null, point: number): Compaction {
-  const { task, latestUser, reach, fold, clips, cleared } = previous ?? UNTOUCHED
-  return {
-    version: FOLD_VERSION,
-    reason: 'thoughts',
-    point,
-    task,
-    latestUser,
-    reach,
-    fold,
-    clips,
-    cleared,
-    thoughts: [],
-  }
+  return compactionOf('thoughts', { ...(previous ?? UNTOUCHED), point, thoughts: [] })
 }
 
 /** The same compaction with the thoughts of the newest reply at the end; null if it takes none of them out. */
@@ -82,10 +70,8 @@ export function ascending(indexes: readonly number[]): readonly number[] {
 
 function thoughtsBetween({ messages }: Rounds, start: number, end: number): readonly number[] {
   const found: number[] = []
-  for (let index = start; index < end; index += 1) {
-    const message = messages[index]
-    if (message !== undefined && hasBoundThoughts(message)) found.push(index)
-  }
+  for (const [offset, message] of messages.slice(start, end).entries())
+    if (hasBoundThoughts(message)) found.push(start + offset)
   return found
 }
 

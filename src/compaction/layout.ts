@@ -1,4 +1,5 @@
 import { countBelow } from '../conversation/structure.ts'
+import { sum } from '../conversation/sizes.ts'
 import { textTokens } from '../tokens/message-tokens.ts'
 import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 
@@ -9,22 +10,13 @@ import type { Fold, StandingSummary, SummaryRange, Treatment } from './compactio
 export type FoldedRun = SummaryRange & { readonly tokensMax: number; readonly systemTokensMax: number }
 
 /** What stands for a run of folded messages: summaries for their ranges, and a recap. */
-export type FoldedPart = {
-  readonly summaries: readonly StandingSummary[]
-  /** The recap's run: it has as many tokens as the summaries leave; null where there is no recap. */
-  readonly recap: FoldedRun | null
-}
+export type FoldedPart = NonNullable<ReturnType<typeof partOf>>
 
 /**
  * Where everything stands in the view of a compaction: the leading system block, the task, what is kept of old turns, what
  * stands for the messages before the latest user message, that message, what stands for those behind it, what of the
  * folded messages holds for all that follows, the tail.
  */
-export type Layout = ReturnType<typeof layoutOf>
-
-/** What decides where everything stands: the pinned messages and the fold. */
-export type Folding = Pick<Treatment, 'task' | 'latestUser' | 'fold'>
-
 export function layoutOf(compaction: Folding, systemCount: number) {
   const { fold } = compaction
   if (fold === null)
@@ -63,9 +55,9 @@ export function layoutOf(compaction: Folding, systemCount: number) {
 /** What a plan counts for what stands for folded messages: recaps at their caps, and each with the framing of its message. */
 export function partTokens(part: FoldedPart | null): number {
   if (part === null) return 0
-  let tokens = part.recap === null ? 0 : part.recap.tokensMax + RECAP_FRAME_TOKENS
-  for (const summary of part.summaries) tokens += summary.tokens + RECAP_FRAME_TOKENS
-  return tokens
+  const recapTokens = part.recap === null ? [] : [part.recap.tokensMax]
+  const tokens = [...recapTokens, ...part.summaries.map((summary) => summary.tokens)]
+  return sum(tokens) + tokens.length * RECAP_FRAME_TOKENS
 }
 
 /** Whether a summary of this range stands for message `index`. */
@@ -85,12 +77,12 @@ export function rangeIndexes(range: SummaryRange, covered: readonly SummaryRange
 export function foldedRanges(compaction: Folding, systemCount: number): readonly SummaryRange[] {
   const bare = compaction.fold === null ? null : { ...compaction.fold, summaries: [] }
   const { before, after } = layoutOf({ ...compaction, fold: bare }, systemCount)
-  return [before, after].flatMap((part) => {
-    if (part === null || part.recap === null) return []
-    const { start, end, except } = part.recap
-    return [{ start, end, except }]
-  })
+  const runs = [before?.recap ?? null, after?.recap ?? null].filter((run) => run !== null)
+  return runs.map(({ start, end, except }) => ({ start, end, except }))
 }
+
+/** What decides where everything stands: the pinned messages and the fold. */
+type Folding = Pick<Treatment, 'task' | 'latestUser' | 'fold'>
 
 /** Whether something that a compaction folds was never summarised. */
 export function hasUnsummarised(compaction: Folding, systemCount: number): boolean {
@@ -112,21 +104,16 @@ function isLeft(range: SummaryRange, index: number, covered: readonly SummaryRan
   return covers(range, index) && !covered.some((summary) => covers(summary, index))
 }
 
-function partOf(
-  fold: Fold,
-  start: number,
-  end: number,
-  pinned: readonly number[],
-  tokensMax: number,
-): FoldedPart | null {
+function partOf(fold: Fold, start: number, end: number, pinned: readonly number[], tokensMax: number) {
   const except = pinned.filter((index) => index >= start && index < end)
   if (end - start - except.length <= 0) return null
   const summaries = fold.summaries.filter((summary) => summary.start >= start && summary.end <= end)
-  let leftTokens = tokensMax
-  for (const { tokens } of summaries) leftTokens -= tokens
+  const leftTokens = tokensMax - sum(summaries.map(({ tokens }) => tokens))
   const { systemTokensMax } = fold
   const run = { start, end, except, tokensMax: Math.max(0, leftTokens), systemTokensMax }
-  return { summaries, recap: fold.recapsBeside || fold.keptTokensMax > 0 ? run : runBeside(summaries, run) }
+  const isWhole = fold.recapsBeside || fold.keptTokensMax > 0
+  // The recap has as many tokens as the summaries leave.
+  return { summaries, recap: isWhole ? run : runBeside(summaries, run) }
 }
 
 /** What of a run no summary covers; null where nothing is left. */

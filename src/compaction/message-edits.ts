@@ -2,7 +2,7 @@ import type { Message, MessageFacts, ParsedMessage } from '../conversation/messa
 import type { Slot } from '../formats/contract.ts'
 import { restored } from '../formats/shortened-message.ts'
 import type { Pausable } from '../json/source.ts'
-import { waterLevel } from '../conversation/water-level.ts'
+import { sum, waterLevel } from '../conversation/sizes.ts'
 import { callTokens, frameTokens, uncutTokens } from '../tokens/message-tokens.ts'
 import { clipArguments, clipText } from './passes/clip.ts'
 import { hiddenTokens, isSampled, skippedTokens } from '../tokens/skipped-tokens.ts'
@@ -13,7 +13,6 @@ import type { Made, MadeCache, MadeHow } from './made-cache.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { resolvedText } from './history/calls/find-references.ts'
 import { type MessageForm, readForm, textOfForm, wholeText } from './history/read-message.ts'
-import { sum } from './history/size-sums.ts'
 import { readableTokens, type History, toolNameOf } from './history/history.ts'
 
 /** What is done to one message that stays in the view. */

@@ -3,8 +3,7 @@ import { covers } from './layout.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
 import { type PassName, type TextPassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
-import { type Rounds, type History, toolNameOf } from './history/history.ts'
-import { pastOf } from './history/past.ts'
+import { type Rounds, type History, pastOf, toolNameOf } from './history/history.ts'
 
 /** What became of one message: of the client's, or of one that Foldgate wrote. */
 export type MessageTreatment = {
@@ -74,17 +73,9 @@ export function outlineOf(history: OutlineSubject, compacted: Compacted | null):
       } else if (standsFor !== null) {
         folded.push(standsFor)
         const { start, end } = standsFor
-        const standIn = {
-          index,
-          role,
-          kind: null,
-          tool: null,
-          treatment: how,
-          pinned: null,
-          receivedTokens: 0,
-          sentTokens,
-        }
-        standIns.set(place, [{ ...standIn, standsFor: { start, end } }, ...(standIns.get(place) ?? [])])
+        const described = { index, role, kind: null, tool: null, treatment: how, pinned: null }
+        const standIn = { ...described, receivedTokens: 0, sentTokens, standsFor: { start, end } }
+        standIns.set(place, [standIn, ...(standIns.get(place) ?? [])])
       }
     }
   }
@@ -146,14 +137,11 @@ function describe(rounds: Rounds, index: number): Pick<MessageTreatment, 'index'
 }
 
 /** Why a message that is sent as it came is. */
-function pins(
-  { messages, structure }: Pick<OutlineSubject, 'messages' | 'structure'>,
-  compaction: Compaction | null,
-): (index: number) => MessageTreatment['pinned'] {
+function pins({ messages, structure }: Rounds, compaction: Compaction | null) {
   const { systemCount, unkeyedCount, lastUnitStart } = structure
   const kept = new Set(compaction?.fold?.kept)
   const recentFrom = compaction === null ? Infinity : lastUnitStart(compaction.point)
-  return function pinOf(index) {
+  return function pinOf(index: number): MessageTreatment['pinned'] {
     if (index < unkeyedCount) return 'system'
     if (index < systemCount)
       return messages[index]?.facts.startsHistory === true ? 'history-start' : 'before-start'

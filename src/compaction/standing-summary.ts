@@ -111,8 +111,8 @@ function* quotesOf(history: History, range: SummaryRange, tokensMax: number): Pa
   if (tokensMax === 0) return ''
   const indexes = rangeIndexes(range, [])
   const system = createWriter(history, Number.MAX_SAFE_INTEGER)
-  yield* writeSystem(history, indexes, { systemTokensMax: tokensMax }, system)
+  yield* writeSystem(history, indexes, tokensMax, system)
   const users = createWriter(history, tokensMax)
-  yield* writeUsers(history, indexes, { tokensMax }, users, false)
+  yield* writeUsers(history, indexes, tokensMax, users, false)
   return [users.written(), system.written()].filter((quotes) => quotes !== '').join('\n')
 }

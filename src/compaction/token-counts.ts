@@ -6,7 +6,7 @@ import { layoutOf, partTokens } from './layout.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { runsAlways } from './passes/passes.ts'
-import { sumOf } from './history/size-sums.ts'
+import { sumOf } from '../conversation/sizes.ts'
 import { anyHasBoundThoughts, readableTokens, type History } from './history/history.ts'
 import { type Edit, isUncut, messageEditor } from './message-edits.ts'
 
@@ -37,6 +37,10 @@ export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: 
   return tokens + (yield* counts.editedTokens(layout.tail, end, edits))
 }
 
+export function* between(start: number, end: number): Generator<number> {
+  for (let index = start; index < end; index += 1) yield index
+}
+
 // --- internal ---
 
 const latestBySubject = new WeakMap<History, TokenCounts>()
@@ -45,11 +49,14 @@ const latestBySubject = new WeakMap<History, TokenCounts>()
 const MESSAGES_PER_STEP = 1024
 
 function createCounts(history: History, profile: Profile, cache: MadeCache) {
-  const { sizes } = history
+  const { messages, sizes } = history
   const editsAlways = runsAlways(profile)
   const make = messageEditor(history, profile, cache)
   const editOf = (index: number, edits: Edits): Edit | null => editAt(history, profile, index, edits)
-  const boundless = withoutBound(history)
+  // Before the point of a compaction bound thoughts take nothing.
+  const boundless = anyHasBoundThoughts(messages)
+    ? sizes.map((_, index) => readableTokens(history, index))
+    : sizes
   // Counted over all calls: plans look at tens of thousands of messages one by one.
   let counted = 0
 
@@ -65,11 +72,13 @@ function createCounts(history: History, profile: Profile, cache: MadeCache) {
     }
     const boundEnd = Math.min(end, Math.max(editedEnd, edits.point))
     let tokens = sumOf(boundless, editedEnd, boundEnd) + sumOf(sizes, boundEnd, end)
-    for (const index of referencesBetween(history, editedEnd, end))
-      if (isResolvedWhole(editOf(index, edits))) tokens += growthAt(history, index)
+    for (const index of referencesBetween(history, editedEnd, end)) {
+      const edit = editOf(index, edits)
+      if (edit !== null && edit.resolves !== null && isUncut(edit)) tokens += growthAt(history, index)
+    }
     // Whatever there are fewer of: plans ask for one message at a time, and of thoughts there may be thousands.
     const stretch = boundEnd - editedEnd
-    const among = stretch < edits.thoughts.size ? indexesBetween(editedEnd, boundEnd) : edits.thoughts
+    const among = stretch < edits.thoughts.size ? between(editedEnd, boundEnd) : edits.thoughts
     for (const index of among)
       if (index >= editedEnd && index < boundEnd && edits.thoughts.has(index))
         tokens += (sizes[index] ?? 0) - (boundless[index] ?? 0)
@@ -85,7 +94,6 @@ function createCounts(history: History, profile: Profile, cache: MadeCache) {
     return tokens
   }
 
-  const originalTokens = (start: number, end: number): number => sumOf(sizes, start, end)
   const unboundTokens = (start: number, end: number): number => {
     let tokens = sumOf(boundless, start, end)
     for (const index of referencesBetween(history, start, end)) {
@@ -109,7 +117,7 @@ function createCounts(history: History, profile: Profile, cache: MadeCache) {
     profile,
     cache,
     /** Tokens of the messages from `start` up to `end` as the client sent them. */
-    originalTokens,
+    originalTokens: (start: number, end: number) => sumOf(sizes, start, end),
     /**
      * The same of messages before the point of a compaction, from which bound thoughts go, and of references with the text that
      * they refer to, if it does not stand among them.
@@ -126,10 +134,6 @@ function createCounts(history: History, profile: Profile, cache: MadeCache) {
   }
 }
 
-function isResolvedWhole(edit: Edit | null): boolean {
-  return edit !== null && edit.resolves !== null && isUncut(edit)
-}
-
 function growthAt({ references }: History, index: number): number {
   return references.byIndex.get(index)?.growthTokens ?? 0
 }
@@ -140,14 +144,4 @@ function referencesBetween(
   end: number,
 ): readonly number[] {
   return indexes.length === 0 ? indexes : indexes.slice(countBelow(indexes, start), countBelow(indexes, end))
-}
-
-function* indexesBetween(start: number, end: number): Generator<number> {
-  for (let index = start; index < end; index += 1) yield index
-}
-
-/** The sizes of messages before the point of a compaction: bound thoughts take nothing. */
-function withoutBound(history: History): readonly number[] {
-  const { messages, sizes } = history
-  return anyHasBoundThoughts(messages) ? sizes.map((_, index) => readableTokens(history, index)) : sizes
 }

@@ -1,6 +1,7 @@
 import type { Growth } from './structure.ts'
 import type { Message, ParsedMessage } from './message.ts'
 import type { Digest, Pausable } from '../json/source.ts'
+import { remembering } from '../lru-cache.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {
@@ -13,10 +14,8 @@ export type Meaning = {
 
 /** The digest of a meaning. The encoding is unambiguous, so that only equal meanings have equal digests. */
 export function digestOfMeaning({ role, name, content, calls }: Meaning, digest: Digest): string {
-  const said: (readonly [string, string])[] = []
-  for (const { kind, text } of content) if (text !== '') said.push([kind, text])
-  const called: (readonly [string, string])[] = []
-  for (const call of calls) called.push([call.name, call.argumentsText])
+  const said = content.filter(({ text }) => text !== '').map(({ kind, text }) => [kind, text])
+  const called = calls.map((call) => [call.name, call.argumentsText])
   return digest(JSON.stringify([role, name, said, called]))
 }
 
@@ -58,12 +57,7 @@ export const noConversationId = `That is no conversation's id: it is the ${conve
 const KEYS_PER_STEP = 256
 
 /** What a chain begins with: the same for all conversations. */
-const roots = new WeakMap<Digest, string>()
-
-function rootOf(digest: Digest): string {
-  const known = roots.get(digest)
-  if (known !== undefined) return known
-  const root = digest('conversation')
-  roots.set(digest, root)
-  return root
-}
+const rootOf = remembering(
+  (digest: Digest) => digest,
+  (digest) => digest('conversation'),
+)

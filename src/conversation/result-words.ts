@@ -36,28 +36,18 @@ export function tellsFailure(text: string): boolean {
  */
 export function withoutReminders(text: string): string {
   let left = ''
-  let end = 0
-  for (let from = 0; ;) {
-    const start = text.indexOf(OPENING, from)
-    const close = start === -1 ? -1 : text.indexOf(CLOSING, start)
-    if (close === -1) return end === 0 ? text : left + text.slice(end)
-    from = close + CLOSING.length
+  let from = 0
+  for (const { start, end } of reminderPlaces(text)) {
     if (handsOn.test(text.slice(start + OPENING.length, start + OPENING.length + HANDS_ON_CHARS))) continue
-    left += text.slice(end, start)
-    end = from
+    left += text.slice(from, start)
+    from = end
   }
+  return left + text.slice(from)
 }
 
 /** The reminders in a text with their tags, in their order. */
 export function remindersIn(text: string): readonly string[] {
-  const reminders: string[] = []
-  for (let start = text.indexOf(OPENING); start !== -1;) {
-    const end = text.indexOf(CLOSING, start)
-    if (end === -1) break
-    reminders.push(text.slice(start, end + CLOSING.length))
-    start = text.indexOf(OPENING, end)
-  }
-  return reminders
+  return [...reminderPlaces(text)].map(({ start, end }) => text.slice(start, end))
 }
 
 // --- internal ---
@@ -124,6 +114,16 @@ function textsIn(value: unknown, depth = 0): readonly string[] {
   return Object.entries(value).flatMap(([key, field]: [string, unknown]) =>
     field === true ? [key] : textsIn(field, depth + 1),
   )
+}
+
+function* reminderPlaces(text: string): Generator<{ readonly start: number; readonly end: number }> {
+  for (let end = 0; ;) {
+    const start = text.indexOf(OPENING, end)
+    const close = start === -1 ? -1 : text.indexOf(CLOSING, start)
+    if (close === -1) return
+    end = close + CLOSING.length
+    yield { start, end }
+  }
 }
 
 const OPENING = '<system-reminder>'

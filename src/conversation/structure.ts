@@ -3,7 +3,6 @@ import type { Pausable } from '../json/source.ts'
 
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
 export type Structure = {
-  readonly messageCount: number
   /** How many messages lead that stay as they are: system and developer ones, and all up to the server's own compaction. */
   readonly systemCount: number
   /** How many of them no key stands for: the system and developer messages at the very beginning. */
@@ -37,14 +36,12 @@ export type Structure = {
   /** Where the newest round before `point` begins: at its last reply; without one, at its last unit. */
   readonly newestRoundStart: (point: number) => number
   /** What the functions look up: for each message, the first message of its unit. */
-  readonly units: Units
-}
-
-type Units = {
-  /** When nothing after the message is looked at. */
-  readonly inPrefix: Int32Array
-  /** In the whole. */
-  readonly inWhole: Int32Array
+  readonly units: {
+    /** When nothing after the message is looked at. */
+    readonly inPrefix: Int32Array
+    /** In the whole. */
+    readonly inWhole: Int32Array
+  }
 }
 
 /**
@@ -99,7 +96,6 @@ export function* structureOf(
   requestPoints.push(messages.length)
   recordPoints.push(messages.length)
   return {
-    messageCount: messages.length,
     systemCount,
     unkeyedCount,
     task: turns[0] ?? -1,

@@ -1,7 +1,7 @@
 import { backslash, letterU } from './json-scan.ts'
 import type { EntrySpan } from './body-spans.ts'
 import type { Source, Span } from './source.ts'
-import { waterLevel } from '../conversation/water-level.ts'
+import { waterLevel } from '../conversation/sizes.ts'
 
 /** Up to this size a message is read whole, in bytes: a quarter of a million tokens, more than most windows have. */
 export const READ_BYTES_MAX = 1024 * 1024

@@ -23,9 +23,6 @@ export type AnswerWatch = {
   readonly facts?: () => AnswerFacts | null
 }
 
-/** A plain answer that is longer has output in it. */
-const heldJsonCharactersMax = 4 * 1024 * 1024
-
 /**
  * Watches a streamed answer for its first output. Comments, deltas with only a role, empty contents, Azure's prompt
  * filter and usage decide nothing; content, reasoning, a refusal, audio or a call make it good; an error or an end
@@ -87,31 +84,19 @@ export function watchStream(answers: Answers, knowledge: WindowKnowledge): Answe
 /** Watches a plain JSON answer, which can only be judged once it is complete. */
 export function watchJson(answers: Answers, knowledge: WindowKnowledge): AnswerWatch {
   const pieces = createTextPieces()
-  let characters = 0
-  let decision = undecided
   let facts: AnswerFacts | null = null
-
-  function feed(text: string): WatchDecision {
-    if (decision.state !== 'undecided') return decision
-    characters += text.length
-    pieces.add(text)
-    if (characters > heldJsonCharactersMax) {
-      decision = good
-      pieces.clear()
-    }
-    return decision
-  }
-
-  function end(): WatchDecision {
-    if (decision.state === 'undecided') {
+  return {
+    feed: (text) => {
+      pieces.add(text)
+      return undecided
+    },
+    end: () => {
       facts = answers.read(parseAnswerText(pieces.joined()))
-      decision = decide(facts, knowledge)
-    }
-    pieces.clear()
-    return decision
+      pieces.clear()
+      return decide(facts, knowledge)
+    },
+    facts: () => facts,
   }
-
-  return { feed, end, facts: () => facts }
 }
 
 // --- internal ---

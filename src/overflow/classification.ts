@@ -1,26 +1,25 @@
 import type { WindowKind } from '../tokens/budget.ts'
 
-/**
- * What an answer of the upstream means for a proxy that can make the prompt smaller.
- *
- * - `overflow`: prompt, or prompt and output together, exceed the model's window.
- * - `output_too_large`: only the requested output is beyond what the model or its window allows.
- * - `payload_too_large`: bytes or a message count; a smaller prompt may help, no window can be learnt.
- * - `crowded`: several requests at once have filled the memory that a server shares among them; a moment later the same
- *   request may succeed. It says nothing of the model's window.
- * - `rate`: rate limits, quotas, credits. Never a reason to compact.
- * - `order`: roles, their order, calls without results, chat templates: what strict placement may cure.
- * - `denied`: authentication, permission, content policy: another form of the same request changes nothing.
- * - `other`: everything else, success included.
- */
+/** What an answer of the upstream means for a proxy that can make the prompt smaller. */
 export type AnswerClass =
+  /** Prompt, or prompt and output together, exceed the model's window. */
   | 'overflow'
+  /** Only the requested output is beyond what the model or its window allows. */
   | 'output_too_large'
+  /** Bytes or a message count; a smaller prompt may help, no window can be learnt. */
   | 'payload_too_large'
+  /**
+   * Several requests at once have filled the memory that a server shares among them; a moment later the same request may
+   * succeed. It says nothing of the model's window.
+   */
   | 'crowded'
+  /** Rate limits, quotas, credits. Never a reason to compact. */
   | 'rate'
+  /** Roles, their order, calls without results, chat templates: what strict placement may cure. */
   | 'order'
+  /** Authentication, permission, content policy: another form of the same request changes nothing. */
   | 'denied'
+  /** Everything else, success included. */
   | 'other'
 
 export type StatedWindow = { readonly tokens: number; readonly kind: WindowKind }

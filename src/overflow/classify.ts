@@ -1,6 +1,5 @@
-import { nothingSaid } from '../formats/answer-json.ts'
 import type { AnswerEvent, AnswerFacts, Answers } from '../formats/answer-contract.ts'
-import { parseAnswerText } from '../formats/answer-json.ts'
+import { nothingSaid, parseAnswerText } from '../formats/answer-json.ts'
 import { createEventReader, type ServerEvent } from '../formats/event-reader.ts'
 import { parseJsonText } from '../json/json-value.ts'
 import { plainClassification, type Classification } from './classification.ts'

@@ -15,15 +15,11 @@ export type TailReport = Pick<
   readonly overflow: Classification | null
 }
 
-export type TailObserver = {
-  /** Takes decoded text, cut anywhere. */
-  readonly feed: (text: string) => void
-  /** The answer is over; may be called once. */
-  readonly end: () => TailReport
-}
-
-/** Observes an answer that is being passed on, of either shape, without holding it up. */
-export function createTailObserver(shape: 'stream' | 'json', answers: Answers): TailObserver {
+/**
+ * Observes an answer that is being passed on, of either shape, without holding it up. It takes decoded text, cut anywhere, and
+ * tells once what the answer turned out to be, when that is over.
+ */
+export function createTailObserver(shape: 'stream' | 'json', answers: Answers) {
   return shape === 'stream' ? observeStream(answers) : observeJson(answers)
 }
 
@@ -49,7 +45,7 @@ const jsonCharactersMax = 8 * 1024 * 1024
 /** The model stands in every chunk; whoever leaves it out of the first ones never names it. */
 const eventsWithModelMax = 4
 
-function observeStream(answers: Answers): TailObserver {
+function observeStream(answers: Answers) {
   const reader = createEventReader({ ...answers.limits, streamType: answers.streamType })
   const stream = joinEvents(answers)
   let events = 0
@@ -61,8 +57,8 @@ function observeStream(answers: Answers): TailObserver {
   }
 
   return {
-    feed: (text) => reader.feed(text).forEach(take),
-    end: () => {
+    feed: (text: string): void => reader.feed(text).forEach(take),
+    end: (): TailReport => {
       reader.end().forEach(take)
       // Most of what has output in it was not read.
       return reportOf({ ...stream.facts(), hasOutput: true })
@@ -70,16 +66,16 @@ function observeStream(answers: Answers): TailObserver {
   }
 }
 
-function observeJson(answers: Answers): TailObserver {
+function observeJson(answers: Answers) {
   const pieces = createTextPieces()
   let characters = 0
   return {
-    feed: (text) => {
+    feed: (text: string): void => {
       characters += text.length
       if (characters <= jsonCharactersMax) pieces.add(text)
       else pieces.clear()
     },
-    end: () => {
+    end: (): TailReport => {
       const report = reportOf(answers.read(parseAnswerText(pieces.joined())))
       pieces.clear()
       return report

@@ -28,21 +28,26 @@ export type RefusedAttempt = {
   readonly clampOutput: 'when_impossible' | 'never'
 }
 
+export type CompactAttempt = {
+  readonly kind: 'compact'
+  /** For the prompt, in own counts; below what was sent and below the budget before. */
+  readonly budgetTokens: number
+  /**
+   * Whether the budget is a guess: then the view fills it, since nothing says that so much had to go, rather than to leave
+   * room for the rounds to come.
+   */
+  readonly fills: boolean
+  readonly keepRecent: number
+  /** System, task, short recap, latest user message, open round clipped: nothing smaller can be sent. */
+  readonly smallest: boolean
+  /** The output limit to be sent; null leaves the request's own. */
+  readonly clampOutputTokens: number | null
+  /** The limit that fits beside the prompt as it was refused, for where nothing can be taken away from it. */
+  readonly outputTokensBeside: number | null
+}
+
 export type NextAttempt =
-  | {
-      readonly kind: 'compact'
-      /** For the prompt, in own counts; below what was sent and below the budget before. */
-      readonly budgetTokens: number
-      /** Whether the budget is a guess: then the view fills it, since nothing says that so much had to go. */
-      readonly fills: boolean
-      readonly keepRecent: number
-      /** System, task, short recap, latest user message, open round clipped: nothing smaller can be sent. */
-      readonly smallest: boolean
-      /** The output limit to be sent; null leaves the request's own. */
-      readonly clampOutputTokens: number | null
-      /** The limit that fits beside the prompt as it was refused, for where nothing can be taken away from it. */
-      readonly outputTokensBeside: number | null
-    }
+  | CompactAttempt
   | { readonly kind: 'clamp'; readonly outputTokens: number }
   | { readonly kind: 'give-up' }
 
@@ -99,8 +104,6 @@ export function limitBeside(limited: LimitedPrompt): number | null {
 }
 
 // --- internal ---
-
-type CompactAttempt = Extract<NextAttempt, { readonly kind: 'compact' }>
 
 const giveUp: NextAttempt = { kind: 'give-up' }
 

@@ -1,5 +1,5 @@
 import { nothingTold, type RequestReport } from '../telemetry/request-report.ts'
-import { type BegunRow, unknownRow } from '../telemetry/journal/rows.ts'
+import { unknownRow } from '../telemetry/journal/rows.ts'
 import type { Failures } from '../telemetry/failures.ts'
 import { headerValue } from '../upstream/credential.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -12,7 +12,7 @@ export type Arrival = {
   readonly monotonicMs: number
 }
 
-export type ArrivalParts = {
+type ArrivalParts = {
   readonly failures: Pick<Failures, 'attempt'>
   readonly nowMs: () => number
 }
@@ -20,7 +20,7 @@ export type ArrivalParts = {
 /** Now. A clock that fails costs a report its time, and the request nothing (P2). */
 export function arrivalNow({ failures, nowMs }: ArrivalParts): Arrival {
   return {
-    time: failures.attempt('observation', UNKNOWN_TIME, timeBy, nowMs),
+    time: failures.attempt('observation', UNKNOWN_TIME, () => new Date(nowMs()).toISOString()),
     monotonicMs: performance.now(),
   }
 }
@@ -44,15 +44,6 @@ export function bareReport(exchange: ClientRequest, arrival: Arrival): RequestRe
   }
 }
 
-/** The same of one that was answered: it was sent as it came. */
-export function unreadReport(
-  bare: RequestReport,
-  told: Pick<BegunRow, 'action' | 'reason' | 'added_ms' | 'first_byte_ms'> & { readonly status: number },
-): RequestReport {
-  const isBeyondWindow = told.status < 400 ? false : null
-  return { ...bare, row: { ...bare.row, ...told, beyond_window: isBeyondWindow, attempts: 1 } }
-}
-
 /** Which program sends a request, by its own word: the beginning of its `user-agent`; null if it has none. */
 export function clientOf({ rawHeaders }: Pick<ClientRequest, 'rawHeaders'>): string | null {
   return headerValue(rawHeaders, 'user-agent')?.slice(0, CLIENT_CHARS_MAX) ?? null
@@ -61,10 +52,6 @@ export function clientOf({ rawHeaders }: Pick<ClientRequest, 'rawHeaders'>): str
 // --- internal ---
 
 const UNKNOWN_TIME = new Date(0).toISOString()
-
-function timeBy(nowMs: () => number): string {
-  return new Date(nowMs()).toISOString()
-}
 
 /** Programs name themselves in fewer; a row of each request is kept. */
 const CLIENT_CHARS_MAX = 100

@@ -1,16 +1,13 @@
-import type { Compaction } from '../compaction/compaction.ts'
 import { spliceMessages, type ViewItem } from '../json/splice.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { runInSlices, type Eventual } from '../scheduling/drive.ts'
 import type { RequestParts } from './request-parts.ts'
 import { readRequest } from './read-request.ts'
-import type { ArrivedRequest } from './request.ts'
-import type { RecordedConversation } from './records/records.ts'
+import type { ArrivedRequest, Chat } from './request.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
 import { untouched } from './pass-on.ts'
 import type { Pausable } from '../json/source.ts'
 import { readForm, wholeText } from '../compaction/history/read-message.ts'
-import type { History } from '../compaction/history/history.ts'
 
 // A request that its client wants left alone goes by unread. But where a conversation was compacted, what the model thought
 // behind that, signed, holds nowhere else: in the whole conversation its server would refuse it.
@@ -47,15 +44,8 @@ export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts)
 
 // --- internal ---
 
-type UnboundBody = {
-  readonly bytes: Buffer
-  /** The conversation, and the compaction that it stands in. */
-  readonly of: RecordedConversation
-  readonly compaction: Compaction
-}
-
-/** Null if nothing in it is dead, or nothing is to be changed. */
-async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promise<UnboundBody | null> {
+/** With the conversation, and the compaction that it stands in; null if nothing in it is dead, or nothing is to be changed. */
+async function unboundBody(arrived: ArrivedRequest, parts: RequestParts) {
   const { options, body } = arrived
   if (options.profile !== null && !parts.profiles().has(options.profile)) return null
   const read = await readRequest(arrived, parts)
@@ -76,11 +66,9 @@ async function unboundBody(arrived: ArrivedRequest, parts: RequestParts): Promis
 }
 
 /** A conversation without all thoughts in it that are bound to what stood before them, and otherwise as it came. */
-function* thoughtlessItems(
-  history: Pick<History, 'source' | 'dialect' | 'messages'>,
-): Pausable<readonly ViewItem[]> {
+function* thoughtlessItems(chat: Chat): Pausable<readonly ViewItem[]> {
   const items: ViewItem[] = []
-  for (const [index, message] of history.messages.entries()) {
+  for (const [index, message] of chat.messages.entries()) {
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
     const { bound } = message.facts
     if (bound === 'whole') continue
@@ -88,8 +76,8 @@ function* thoughtlessItems(
       items.push({ kind: 'kept', index })
       continue
     }
-    const form = yield* readForm(history, message, true)
-    items.push({ kind: 'made', json: yield* wholeText(history.source, message, form), place: index })
+    const form = yield* readForm(chat, message, true)
+    items.push({ kind: 'made', json: yield* wholeText(chat.source, message, form), place: index })
   }
   return items
 }

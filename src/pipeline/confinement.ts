@@ -4,7 +4,8 @@ import { matchesGlob, mostSpecificGlob } from '../profiles/glob.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { barePath, MODEL_NAME_CHARS_MAX, type Target } from '../upstream/target.ts'
 import type { ClientRequest, ClientRights } from './client-request.ts'
-import type { BodyFacts, Dialect } from '../formats/contract.ts'
+import type { BodyFacts } from '../formats/contract.ts'
+import type { Chat, ReadRequest } from './request.ts'
 import { dialects } from '../formats/formats.ts'
 import { isJsonObject, parseJson } from '../json/json-value.ts'
 
@@ -20,30 +21,29 @@ export function refuseWayAround(
   rights: ClientRights,
   { method, target, route, rawHeaders }: Pick<ClientRequest, 'method' | 'target' | 'route' | 'rawHeaders'>,
 ): void {
+  const setting = confiningSetting(rights)
+  if (setting === null) return
   const isRead = route.kind === 'conversation'
-  if (isConfinedToProfiles(rights)) {
+  if (setting === 'profiles') {
     if (isRead) requirePlainConversation(target, rawHeaders)
     else if (!isModelList(method, target.path))
       throw endpointNotAllowed(
         'may ask for conversations and lists of models only, by their usual paths',
         'profiles',
       )
-    requirePlainHeaders(rawHeaders, otherModelHeaders, 'profiles')
-    requirePlainHeaders(rawHeaders, otherRequestHeaders, 'profiles')
-    return
+    requirePlainHeaders(rawHeaders, otherModelHeaders, setting)
   }
-  if (mayBypass(rights)) return
-  requirePlainHeaders(rawHeaders, otherRequestHeaders, 'overrides')
-  if (!isRead && mayCarryConversation(method, target.path))
+  requirePlainHeaders(rawHeaders, otherRequestHeaders, setting)
+  if (setting === 'overrides' && !isRead && mayCarryConversation(method, target.path))
     throw endpointNotAllowed(
       'may not send a conversation by a path on which Foldgate does not read it',
-      'overrides',
+      setting,
     )
 }
 
 /** Throws `unread_not_allowed` where what was not read may not go on. `why` ends a sentence: "duplicate-key", say. */
 export function refuseUnread(rights: ClientRights, why: string): void {
-  const setting = isConfinedToProfiles(rights) ? 'profiles' : mayBypass(rights) ? null : 'overrides'
+  const setting = confiningSetting(rights)
   if (setting === null) return
   throw new FoldgateError(
     'unread_not_allowed',
@@ -53,14 +53,7 @@ export function refuseUnread(rights: ClientRights, why: string): void {
 }
 
 /** The names under which a request may reach a model, none of them longer than a model's name. */
-export type NamedModels = {
-  /** As the body names them. */
-  readonly body: Pick<BodyFacts, 'model' | 'fieldNames' | 'tools'>
-  readonly source: Source
-  readonly dialect: Dialect
-  /** As the path names it; null if it names no deployment. */
-  readonly deployment: string | null
-}
+type NamedModels = Pick<Chat, 'body' | 'source' | 'dialect'> & Pick<ReadRequest, 'deployment'>
 
 /**
  * Throws `model_not_allowed` where a body may name another model than the one that its profile was found by, and
@@ -73,7 +66,7 @@ export function refuseOtherModels(
   profileOf: (model: string) => Profile,
   isAskedFor: boolean,
 ): void {
-  if (!isConfinedToProfiles(rights)) return
+  if (confiningSetting(rights) !== 'profiles') return
   const field = body.fieldNames.find((name) => !dialect.bodies.knownFields.has(name))
   if (field !== undefined)
     throw modelNotAllowed(
@@ -138,12 +131,12 @@ const carriesNoConversation = new RegExp(
   `^${usualPrefix}/(?:${plainEndpoints}|(?:${plainFamilies})(?:/[\\w.~-]+)*)$|^[\\w.~:@/-]+:(?:embedContent|batchEmbedContents|countTokens)$`,
 )
 
-function isConfinedToProfiles({ profiles }: ClientRights): boolean {
-  return !profiles.some((pattern) => /^\*+$/.test(pattern))
-}
+type ConfiningSetting = 'profiles' | 'overrides'
 
-function mayBypass({ overrides }: ClientRights): boolean {
-  return overrides.includes('bypass')
+/** What confines a key: that it has not all profiles, or else that it may not bypass Foldgate; null if neither does. */
+function confiningSetting({ profiles, overrides }: ClientRights): ConfiningSetting | null {
+  if (!profiles.some((pattern) => /^\*+$/.test(pattern))) return 'profiles'
+  return overrides.includes('bypass') ? null : 'overrides'
 }
 
 /**
@@ -194,7 +187,7 @@ const otherModelHeaders =
 function requirePlainHeaders(
   rawHeaders: readonly string[],
   refused: RegExp,
-  setting: 'profiles' | 'overrides',
+  setting: ConfiningSetting,
 ): void {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase()
@@ -217,7 +210,7 @@ function valuesOf(rawHeaders: readonly string[], wanted: string): readonly strin
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === wanted)
 }
 
-function endpointNotAllowed(what: string, setting: 'profiles' | 'overrides'): FoldgateError {
+function endpointNotAllowed(what: string, setting: ConfiningSetting): FoldgateError {
   return new FoldgateError(
     'endpoint_not_allowed',
     `This client key ${what}: it is confined by client_keys[].${setting} in foldgate.yaml.`,

@@ -19,11 +19,8 @@ export function observeAnswer(
   facts: AnswerFacts | null = null,
 ): AnswerObserver {
   if (facts !== null) return { tap: () => {}, end: () => reportOf(facts) }
-  if (shape === null) return unobserved
+  if (shape === null) return { tap: () => {}, end: () => null }
   const { feed, end } = createTailObserver(shape, answers)
   const decoder = new TextDecoder()
   return { tap: (piece) => feed(decoder.decode(piece, { stream: true })), end }
 }
-
-/** Of an answer that nobody reads. */
-const unobserved: AnswerObserver = { tap: () => {}, end: () => null }

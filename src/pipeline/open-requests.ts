@@ -3,50 +3,31 @@ import { createArchiving } from '../archive/archiving.ts'
 import { createMadeCache } from '../compaction/made-cache.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactsReader } from '../formats/entry-facts.ts'
-import type { Log } from '../telemetry/log/log.ts'
-import type { ModelKnowledge } from '../models/open-models.ts'
 import { createPrefixCauses } from './tell/prefix-cause.ts'
 import { createRecallOffers } from './recall/recall-offer.ts'
 import { createHeavyWork } from '../scheduling/heavy-work.ts'
-import type { StoreGuard } from '../storage/store-guard.ts'
-import type { Store } from '../storage/store.ts'
-import type { SummaryWriterOptions } from '../summaries/summary-writer.ts'
-import type { HeldKeyMark } from '../upstream/credential.ts'
 import { createHandle } from './handle.ts'
 import { createMeasure } from './measure/measure.ts'
 import { digest, readLimits } from './read/read-chat.ts'
 import { createLastBodies } from './read/last-bodies.ts'
 import type { RequestParts } from './request-parts.ts'
 import { createSharedPools } from './send/shared-pool.ts'
-import { createRequestedCompactions, type RequestedCompactions } from './records/requested-compactions.ts'
+import { createRequestedCompactions } from './records/requested-compactions.ts'
 import { createRecords } from './records/records.ts'
-import { openSummaries } from './summaries/open-summaries.ts'
+import { openSummaries, type OpenSummariesOptions } from './summaries/open-summaries.ts'
 
-export type OpenRequestsOptions = Pick<
-  RequestParts,
-  'profiles' | 'upstreams' | 'failures' | 'reports' | 'warnings' | 'nowMs'
-> & {
-  readonly settings: Settings
-  readonly heldKeyMark: HeldKeyMark
-  readonly knowledge: ModelKnowledge
-  readonly store: Store
-  readonly guarded: StoreGuard
-  /** Null where nothing is kept. */
-  readonly archive: Archive | null
-  readonly log: Log
-  readonly onSummary: SummaryWriterOptions['onWritten']
-}
+export type OpenRequestsOptions = Omit<OpenSummariesOptions, 'cache' | 'mentioned' | 'onWritten'> &
+  Pick<RequestParts, 'reports' | 'warnings'> & {
+    readonly settings: Settings
+    /** Null where nothing is kept. */
+    readonly archive: Archive | null
+    readonly onSummary: OpenSummariesOptions['onWritten']
+  }
+
+export type Requests = ReturnType<typeof openRequests>
 
 /** The way of conversations through Foldgate, and what the operator may ask of it. */
-export type Requests = {
-  readonly handle: ReturnType<typeof createHandle>
-  readonly requestedCompactions: RequestedCompactions
-  /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
-  readonly forget: (conversation: string) => Promise<boolean>
-  readonly close: () => Promise<void>
-}
-
-export function openRequests(options: OpenRequestsOptions): Requests {
+export function openRequests(options: OpenRequestsOptions) {
   const { settings, knowledge, store, guarded, archive, failures, log, warnings, nowMs } = options
   const { limits } = settings
   const rememberedBytes = (limits.remembered_mb * 1024 * 1024) / 2
@@ -74,13 +55,8 @@ export function openRequests(options: OpenRequestsOptions): Requests {
     requestedCompactions,
     usageInStreams: settings.usage.in_streams,
     asksForErrors: settings.ollama.ask_for_errors,
-    measure: createMeasure({
-      counts: knowledge.counts,
-      wantsCount: knowledge.learning.wantsCount,
-      holdsLimit: knowledge.windows.holdsLimit,
-      onGuess: warnings.guessed,
-    }),
-    keepTaken: createArchiving({ archive, cache, failures, nowMs }),
+    measure: createMeasure(knowledge, warnings.guessed),
+    keepTaken: createArchiving(archive, { cache, failures, nowMs }),
     recallOffer: createRecallOffers(),
     prefixCause: createPrefixCauses(),
     heavyWork: createHeavyWork({ bytesMin: HEAVY_BYTES_MIN }),
@@ -94,7 +70,8 @@ export function openRequests(options: OpenRequestsOptions): Requests {
   return {
     handle,
     requestedCompactions,
-    forget: (conversation) => {
+    /** Forgets a conversation's summaries, with whether there were any, and all that was read of any conversation. */
+    forget: (conversation: string): Promise<boolean> => {
       // No id leads to a body or to what was read: all of it goes, and the next request of each conversation is read
       // as a whole.
       lastBodies.clear()

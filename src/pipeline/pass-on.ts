@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { ClientGoneError } from '../errors.ts'
-import type { Action, BegunRow } from '../telemetry/journal/rows.ts'
+import type { BegunRow } from '../telemetry/journal/rows.ts'
 import { unreadAnswer } from '../telemetry/request-report.ts'
 import type { Answer } from '../upstream/upstreams.ts'
-import { type Arrival, bareReport, clientOf, unreadReport } from './bare-report.ts'
+import { type Arrival, bareReport, clientOf } from './bare-report.ts'
 import type { ClientAnswer, ClientRequest } from './client-request.ts'
 import { refuseWayAround } from './confinement.ts'
 import type { RequestParts } from './request-parts.ts'
@@ -70,13 +70,18 @@ export function untouched(
   { request, arrival, answer, action, reason, sentAtMs, release }: Untouched,
   { reports }: Pick<RequestParts, 'reports'>,
 ): ClientAnswer {
-  const report = unreadReport(bareReport(request, arrival), {
+  const bare = bareReport(request, arrival)
+  const row = {
+    ...bare.row,
     action,
     reason,
     status: answer.status,
     added_ms: sentAtMs - arrival.monotonicMs,
     first_byte_ms: performance.now() - sentAtMs,
-  })
+    beyond_window: answer.status < 400 ? false : null,
+    attempts: 1,
+  }
+  const report = { ...bare, row }
   reports.begin(report, null)
   return {
     answer,
@@ -93,20 +98,16 @@ export function untouched(
 
 // --- internal ---
 
-type Untouched = Pick<BegunRow, 'reason'> & {
+type Untouched = Pick<BegunRow, 'action' | 'reason'> & {
   readonly request: ClientRequest
   readonly arrival: Arrival
   readonly answer: Answer
-  readonly action: Action
   /** When it was sent, as `performance.now()` told. */
   readonly sentAtMs: number
   readonly release?: () => void
 }
 
-async function sendStream(
-  request: ClientRequest,
-  { upstreams }: Pick<RequestParts, 'upstreams'>,
-): Promise<Answer> {
+async function sendStream(request: ClientRequest, { upstreams }: RelayParts): Promise<Answer> {
   const { signal, upstreamName: upstream } = request
   try {
     const body: Buffer | Readable | null = await request.body.open()

@@ -23,15 +23,15 @@ export function readRequestOptions(
   allowed: readonly ClientOverride[] | null,
 ): RequestOptions {
   const read = (name: ClientOverride): string | null => {
-    const value = headers[`x-foldgate-${name}`]
+    const param = `x-foldgate-${name}`
+    const value = headers[param]
     if (value === undefined) return null
-    if (allowed !== null && !allowed.includes(name)) {
+    if (allowed !== null && !allowed.includes(name))
       throw new FoldgateError(
         'override_not_allowed',
-        `This client key may not send x-foldgate-${name} (client_keys[].overrides in foldgate.yaml).`,
-        { param: `x-foldgate-${name}` },
+        `This client key may not send ${param} (client_keys[].overrides in foldgate.yaml).`,
+        { param },
       )
-    }
     return String(value).trim()
   }
   return {
@@ -69,11 +69,7 @@ function label(value: string | null): string | null {
 }
 
 function invalid(name: string, advice: string): FoldgateError {
-  return new FoldgateError(
-    'invalid_header',
-    `The header x-foldgate-${name} has a value that means nothing: ${advice}.`,
-    {
-      param: `x-foldgate-${name}`,
-    },
-  )
+  const param = `x-foldgate-${name}`
+  const message = `The header ${param} has a value that means nothing: ${advice}.`
+  return new FoldgateError('invalid_header', message, { param })
 }

@@ -12,8 +12,8 @@ import type { HeavyWork } from '../scheduling/heavy-work.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { createMeasure } from './measure/measure.ts'
 import type { ReadChatOptions } from './read/read-chat.ts'
-import type { RequestedCompactions } from './records/requested-compactions.ts'
-import type { PoolOf } from './send/shared-pool.ts'
+import type { createRequestedCompactions } from './records/requested-compactions.ts'
+import type { createSharedPools } from './send/shared-pool.ts'
 import type { Records } from './records/records.ts'
 import type { Send } from './request.ts'
 import type { createPrefixCauses } from './tell/prefix-cause.ts'
@@ -26,9 +26,9 @@ export type RequestParts = ModelKnowledge & {
   readonly reading: ReadChatOptions
   readonly upstreams: Upstreams
   /** The requests under way at an upstream. */
-  readonly poolOf: PoolOf
+  readonly poolOf: ReturnType<typeof createSharedPools>
   readonly records: Records
-  readonly requestedCompactions: RequestedCompactions
+  readonly requestedCompactions: ReturnType<typeof createRequestedCompactions>
   readonly measure: ReturnType<typeof createMeasure>
   /** Previews, recaps and the like that were made of late. */
   readonly cache: MadeCache

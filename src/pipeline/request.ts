@@ -4,39 +4,35 @@ import type { Profile } from '../profiles/schema.ts'
 import type { CountedModel } from '../models/counts/counts.ts'
 import type { Message } from '../conversation/message.ts'
 import type { PassName } from '../compaction/passes/passes.ts'
-import type { Room } from '../compaction/room.ts'
+import type { Room } from '../tokens/budget.ts'
 import type { AnswerFacts, ThoughtRefusal, Usage } from '../formats/answer-contract.ts'
 import type { BodyFacts, Dialect, NotReadReason, Repairs } from '../formats/contract.ts'
 import type { BodyPiece } from '../json/splice.ts'
-import type { Growth, Structure } from '../conversation/structure.ts'
+import type { Growth } from '../conversation/structure.ts'
 import type { HeavyTurn } from '../scheduling/heavy-work.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Anchor, Rate } from '../models/counts/counted-prompt.ts'
 import type { Compaction } from '../compaction/compaction.ts'
-import type { SummaryOutlook } from '../summaries/summary-record.ts'
+import type { KeyedConversation, RecordPlace, SummaryOutlook } from '../summaries/summary-record.ts'
 import type { ClientRequest, RequestBody } from './client-request.ts'
 import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
+import type { FoundRequest, KeyedRequest } from './records/forks.ts'
 import type { AnswerObserver } from './observe.ts'
 import type { WindowQuestion } from '../models/discovery/ask-json.ts'
-import type { Flight } from './send/shared-pool.ts'
 import type { Arrival } from './bare-report.ts'
 import type { Source } from '../json/source.ts'
 import type { ResolvedWindow } from '../models/resolve-window.ts'
 import type { JsonObject } from '../json/json-value.ts'
 
 /** A conversation in the body of a request, read with certainty. */
-export type Chat = {
+export type Chat = KeyedConversation & {
   /** The bytes that were read: the client's, without their content coding, or repaired. */
   readonly bytes: Buffer
   readonly source: Source
   readonly dialect: Dialect
   readonly body: BodyFacts
-  readonly messages: readonly Message[]
-  readonly structure: Structure
-  /** The meaning key of every prefix: `keys[i]` stands for the first i messages. */
-  readonly keys: readonly string[]
   /** The conversation that it was found to go on from, in whole or in part; null where none was. */
   readonly grewFrom: Growth | null
   /** The messages as they are where signed thoughts in them are bound; left out where they are read so, or there are none. */
@@ -122,13 +118,6 @@ export type Observed = { readonly passes: readonly PassName[]; readonly sentToke
 /** The tool with which a model reads back what was folded, as one request offers it. */
 export type RecallOffer = { readonly name: string; readonly tool: JsonObject }
 
-export type RecordPlace = {
-  readonly scope: string
-  readonly profile: string
-  /** A digest of the model's name. */
-  readonly model: string
-}
-
 /** The records of a conversation. */
 export type Remembered = {
   /** The conversation's id: its meaning key at first sight. */
@@ -151,29 +140,6 @@ export type Remembered = {
   /** Seen requests that say something else from this request on. */
   readonly changed: readonly KeyedRequest[]
 }
-
-/** A request that was seen, as it is on record. */
-export type SeenRequest = {
-  readonly conversation: string
-  readonly parent: string | null
-  /** Key of the compaction that it stood in. */
-  readonly compaction: string | null
-  /** Key of the request that went on from here last: one that goes on in another way forks here. */
-  readonly next: string | null
-  /**
-   * Key of the request behind which another one went on in another way and took the place of this one as the
-   * conversation's end; null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
-   */
-  readonly partedAt: string | null
-  /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
-  readonly inner: boolean
-}
-
-/** The seen request that a conversation goes on from, and at which of its points that stands. */
-export type FoundRequest = { readonly point: number; readonly seen: SeenRequest }
-
-/** A seen request with the meaning key that it is recorded under. */
-export type KeyedRequest = { readonly key: string; readonly seen: SeenRequest }
 
 /** How a request presses against its model's window. */
 export type Measure = {
@@ -315,8 +281,6 @@ export type Sending = {
   attempts: number
   /** When the first of them was made, as `performance.now()` told. */
   firstSentAtMs: number
-  /** The latest of them at its upstream; null if none is noted. */
-  flight: Flight | null
   /** Additions and forms that were refused once: they are not tried with another view of this request. */
   readonly refused: Set<'usage' | 'errors' | 'recall' | 'strict' | 'original'>
   /** Whether a form of it was refused as too long: then no form is so small that an answer may not say so, too. */

@@ -13,10 +13,6 @@ export type KeyProblem = {
   readonly suggestion: string | null
 }
 
-export type Validated<Value> =
-  | { readonly value: Value; readonly problems: null }
-  | { readonly value: null; readonly problems: readonly KeyProblem[] }
-
 /** What a schema does not say of its keys and values. */
 export type ValidateOptions = {
   /** Where a value may hold a credential, and must not be shown. Default: nowhere. */
@@ -33,7 +29,7 @@ export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
   { isSecret = () => false, otherFile }: ValidateOptions,
-): Validated<z.output<Schema>> {
+) {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data, problems: null }
   const root = z.toJSONSchema(schema, { io: 'input' })

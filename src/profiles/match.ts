@@ -22,7 +22,6 @@ export type ProfileMatch =
     }
   | {
       readonly kind: 'unknown'
-      readonly requested: string
       /** Names what was asked for and what there is. */
       readonly message: string
     }
@@ -78,7 +77,7 @@ function findRequested(profiles: ReadonlyMap<string, Profile>, requested: string
   const advice = meantOr(requested, profiles.keys(), `known profiles: ${known}`)
   // A name from a client is repeated in part only.
   const named = JSON.stringify(requested.length > 64 ? `${requested.slice(0, 64)}…` : requested)
-  return { kind: 'unknown', requested, message: `there is no profile ${named}; ${advice}` }
+  return { kind: 'unknown', message: `there is no profile ${named}; ${advice}` }
 }
 
 function isBetter(fit: Fit, best: Fit): boolean {

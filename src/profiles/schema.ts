@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  numberWithin,
   count,
   glob,
   group,
@@ -80,10 +81,7 @@ export const profileKeys = group({
         "What tokens are counted with. auto: by the model's name. o200k_digits: each digit by itself, as Qwen's and newer Mistral models; o200k_apart: signs and line ends as well, as Gemini, Gemma and Llama 2.",
       ),
     ratio: orNull(
-      z
-        .number({ error: 'a number from 0.1 to 10' })
-        .min(0.1, { error: 'a number from 0.1 to 10' })
-        .max(10, { error: 'a number from 0.1 to 10' }),
+      numberWithin('a number', 0.1, 10),
       "Starting ratio of the model's own tokens to those of `encoding`, for models with another tokenizer; null: the model family's. Answers replace it once they have counted 2,000 tokens.",
     ),
   }),
@@ -236,10 +234,7 @@ export const profileKeys = group({
       .describe(
         'Merged into the call: temperature, reasoning_effort and the like. What a model rejects by name is left out from then on.',
       ),
-    min_savings_ratio: z
-      .number({ error: 'a ratio from 0 to 1' })
-      .min(0, { error: 'a ratio from 0 to 1' })
-      .max(1, { error: 'a ratio from 0 to 1' })
+    min_savings_ratio: numberWithin('a ratio', 0, 1)
       .default(0.3)
       .describe(
         'Share of what it replaces that a summary must save, and 1,024 tokens, or it is not asked for or not taken.',
@@ -337,7 +332,29 @@ export const profileSchema = profileKeys.superRefine((profile, context) => {
 /** A profile with everything filled in. Keys are spelt as in the file. */
 export type Profile = z.output<typeof profileSchema> & { readonly name: string }
 
+/** Where a compaction begins, as a ratio up to 1 or tokens above. With `off` it is 1: the prompt still has to fit. */
+export function triggerOf({ trigger }: Pick<Profile, 'trigger'>): number {
+  return trigger === 'off' ? 1 : trigger
+}
+
+/**
+ * How far a compaction goes, as a ratio up to 1 or tokens above. If the profile sets none it follows the
+ * trigger.
+ */
+export function targetOf(profile: Pick<Profile, 'trigger' | 'target'>): number {
+  return profile.target ?? triggerOf(profile) * SHARE_OF_TRIGGER
+}
+
+/** Whether models write summaries under a profile, not only recaps are made. */
+export function hasSummaries({ strategy, summary }: Pick<Profile, 'strategy' | 'summary'>): boolean {
+  if (summary.mode === 'off') return false
+  return strategy === 'auto' ? summary.model !== null || summary.upstream !== null : strategy === 'summarize'
+}
+
 // --- internal ---
+
+/** Chosen by what a view still holds at what price: docs/decisions/defaults.md. */
+const SHARE_OF_TRIGGER = 0.7
 
 function isRatio(value: number): boolean {
   return value <= 1

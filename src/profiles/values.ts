@@ -45,8 +45,14 @@ const countMax = 1_000_000_000
 
 /** A whole number of `unit` from `minimum` up. */
 export const count = (unit: string, minimum = 0, maximum = countMax) => {
-  const phrase = `a whole number of ${unit} from ${minimum} to ${maximum}`
-  return z.int({ error: phrase }).min(minimum, { error: phrase }).max(maximum, { error: phrase })
+  const error = `a whole number of ${unit} from ${minimum} to ${maximum}`
+  return z.int({ error }).min(minimum, { error }).max(maximum, { error })
+}
+
+/** A number from `minimum` to `maximum`, both included. */
+export const numberWithin = (what: string, minimum: number, maximum: number) => {
+  const error = `${what} from ${minimum} to ${maximum}`
+  return z.number({ error }).min(minimum, { error }).max(maximum, { error })
 }
 
 export const onOff = z.boolean({ error: 'true or false' })

@@ -2,26 +2,23 @@ import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'
-import type { Pieces, RecallAnswer } from './page.ts'
 import type { RecallQuery } from './recall-query.ts'
-import { type LeftOut, ownLine, type Segment, segmentsOf, segmentText, unforgedLines } from './segments.ts'
+import {
+  type LeftOut,
+  ownLine,
+  type Pieces,
+  type Segment,
+  segmentsOf,
+  segmentText,
+  unforgedLines,
+} from './segments.ts'
 
 /**
  * Where words stand in messages that are not in the view word for word, or in those that are named: the whole phrase
  * first, then all words, the newest first; where no message at all holds all of them, those that hold the most. Of equal
  * excerpts, which older copies of a file give, the newest stands for all.
  */
-export function searchMessages(
-  history: History,
-  leftOut: readonly LeftOut[],
-  query: Extract<RecallQuery, { kind: 'search' }>,
-): RecallAnswer {
-  return { pieces: found(history, leftOut, query), hasEnd: true }
-}
-
-// --- internal ---
-
-function* found(
+export function* searchMessages(
   history: History,
   leftOut: readonly LeftOut[],
   { text, among }: Extract<RecallQuery, { kind: 'search' }>,
@@ -54,15 +51,12 @@ function* found(
   }
 }
 
+// --- internal ---
+
 function nothingFound(history: History, elsewhere: readonly Hit[], isAmong: boolean): string {
-  const names = namesOf(history, elsewhere)
-  if (isAmong) {
-    const told = elsewhere.length === 0 ? 'and no other message does' : `it stands in ${names}`
-    return `none of these messages holds it; ${told}`
-  }
-  const told =
-    elsewhere.length === 0 ? 'and no message above does' : `above, word for word, it stands in ${names}`
-  return `nothing that was left out holds it; ${told}`
+  const which = isAmong ? 'none of these messages holds it' : 'nothing that was left out holds it'
+  if (elsewhere.length === 0) return `${which}; and no ${isAmong ? 'other message' : 'message above'} does`
+  return `${which}; ${isAmong ? '' : 'above, word for word, '}it stands in ${namesOf(history, elsewhere)}`
 }
 
 /** Of messages that hold the same, so many are named. */
@@ -77,9 +71,10 @@ function namesOf(history: History, hits: readonly Hit[]): string {
   return [...new Set(names), ...more].join(', ')
 }
 
+type Hit = Match & { readonly index: number }
+
 /** What a message holds of the words that are searched for. */
-type Hit = {
-  readonly index: number
+type Match = {
   /** The line that names the text in which they stand. */
   readonly label: string
   readonly excerpt: string
@@ -122,11 +117,8 @@ function* hitsIn(history: History, text: string): Pausable<Hit[]> {
 }
 
 /** The phrase where it stands in the strictest way: each pattern is stricter than the one before. */
-function* phraseIn(
-  texts: readonly Searched[],
-  phrases: readonly RegExp[],
-): Pausable<Omit<Hit, 'index'> | null> {
-  let best: Omit<Hit, 'index'> | null = null
+function* phraseIn(texts: readonly Searched[], phrases: readonly RegExp[]): Pausable<Match | null> {
+  let best: Match | null = null
   for (const [position, pattern] of phrases.entries()) {
     const place = yield* placeOf(texts, pattern)
     if (place === null) break
@@ -135,7 +127,7 @@ function* phraseIn(
   return best
 }
 
-function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Pausable<Omit<Hit, 'index'> | null> {
+function* wordsIn(texts: readonly Searched[], words: readonly RegExp[]): Pausable<Match | null> {
   const places: Place[] = []
   for (const word of words) {
     const place = yield* placeOf(texts, word)

@@ -19,6 +19,9 @@ export type Segment = {
   readonly text: string
 }
 
+/** A text in pieces, the same each time; without one it pauses. */
+export type Pieces = Generator<string | void, void, void>
+
 /** The texts of a message, without thoughts. Never empty. */
 export function* segmentsOf(history: History, index: number): Pausable<readonly Segment[]> {
   const message = history.messages[index]

@@ -11,29 +11,7 @@ export type Holder = {
 /** `full`: nothing is left that this one has a right to. `half`: it has its half, and others wait for theirs. */
 export type Taking = 'taken' | 'full' | 'half'
 
-/** One request's part of a resource that is shared. */
-export type Lease = {
-  /** Takes so much more, or nothing. */
-  readonly take: (amount: number) => Taking
-  /** Gives back all of it; may be called more than once. */
-  readonly release: () => void
-}
-
-export type FairShare = {
-  readonly open: (holder: Holder) => Lease
-  readonly max: number
-  /** How much all requests hold together. */
-  readonly taken: () => number
-  readonly isCrowded: () => boolean
-}
-
-export type FairShareOptions = {
-  /** How much there is. */
-  readonly max: number
-  readonly nowMs?: () => number
-  /** With so much taken it is crowded. */
-  readonly crowdedFrom?: number
-}
+export type FairShare = ReturnType<typeof createFairShare>
 
 /**
  * Shares something out so that nobody can take it from everybody else. Each has a right to half of it. The rest is lent
@@ -41,13 +19,20 @@ export type FairShareOptions = {
  * somebody who has less than half: the borrower's newest requests give way, those first that have no answer yet. So at no
  * time one holds more than half while another waits for what it has a right to.
  */
-export function createFairShare(options: FairShareOptions): FairShare {
+export function createFairShare(options: {
+  /** How much there is. */
+  readonly max: number
+  readonly nowMs?: () => number
+  /** With so much taken it is crowded. */
+  readonly crowdedFrom?: number
+}) {
   const { max, crowdedFrom = Number.POSITIVE_INFINITY, nowMs = () => performance.now() } = options
   // Of one place there is no half.
   const half = Math.max(1, Math.floor(max / 2))
   const owners = new Map<string, Owner>()
   /** Owners that were refused or had something called in, with the time until which that counts; the oldest first. */
   const waiting = new Map<string, number>()
+  /** How much all requests hold together. */
   let taken = 0
   /** There is never more than one who holds more than half. */
   let borrower: Owner | null = null
@@ -81,12 +66,14 @@ export function createFairShare(options: FairShareOptions): FairShare {
     }
   }
 
-  function open(holder: Holder): Lease {
+  /** One request's part. */
+  function open(holder: Holder) {
     const { name } = holder
     let isReleased = false
     let owner: Owner | null = null
     const part: Part = { holder, amount: 0, release }
 
+    /** Takes so much more, or nothing. */
     function take(amount: number): Taking {
       if (isReleased) return 'full'
       const own = (owners.get(name)?.amount ?? 0) + amount
@@ -104,6 +91,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
       return 'taken'
     }
 
+    /** Gives back all of it; may be called more than once. */
     function release(): void {
       if (isReleased) return
       isReleased = true

@@ -1,18 +1,11 @@
 import { pauseIfDue } from './drive.ts'
 
-/** Where the pieces of a body go as they come. */
-export type Gathering = {
-  readonly add: (piece: Buffer) => void
-  /** All of them, once the last has come. */
-  readonly whole: () => Promise<Buffer>
-}
-
 /**
  * Makes one buffer of a body's pieces. `length` is what the body will come to, in bytes, where that is known: then a large
  * one has its place before it is complete, and each piece goes there as it comes. `isCrowded`: memory counts for more
  * than time.
  */
-export function gather(length: number | null, isCrowded: () => boolean): Gathering {
+export function gather(length: number | null, isCrowded: () => boolean) {
   let pieces: Buffer[] = []
   let bytes = 0
   let place: Buffer | null = null
@@ -21,7 +14,7 @@ export function gather(length: number | null, isCrowded: () => boolean): Gatheri
   const placedFrom = length === null ? Number.POSITIVE_INFINITY : Math.max(SMALL_BYTES, length * PLACED_SHARE)
 
   return {
-    add: (piece) => {
+    add: (piece: Buffer): void => {
       if (place !== null && length !== null) {
         bytes += piece.copy(place, bytes)
         return
@@ -33,7 +26,8 @@ export function gather(length: number | null, isCrowded: () => boolean): Gatheri
       copyInto(place, pieces)
       pieces = []
     },
-    whole: async () => {
+    /** All of them, once the last has come. */
+    whole: async (): Promise<Buffer> => {
       if (place !== null) return place.subarray(0, bytes)
       const [only] = pieces
       if (only !== undefined && pieces.length === 1) return only

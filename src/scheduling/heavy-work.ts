@@ -2,31 +2,18 @@ import type { Cancellation } from '../upstream/cancellation.ts'
 import type { Holder } from './fair-share.ts'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 
+export type HeavyWork = ReturnType<typeof createHeavyWork>
+
+/** One request's turn. */
+export type HeavyTurn = ReturnType<HeavyWork['begin']>
+
 /**
  * Lets few conversations of which much is new be read and measured at a time, one of each client: side by side none of
  * them would be done sooner, and each would have all that it takes in memory until the last one is. Clients have their
  * turns in turn, however many conversations one of them sends. What goes on from a conversation that is known, and what is
  * small, waits for none of them.
  */
-export type HeavyWork = { readonly begin: (client: Cancellation, holder: Pick<Holder, 'name'>) => HeavyTurn }
-
-/** One request's turn. */
-export type HeavyTurn = {
-  /**
-   * Waits for its turn where so many bytes are new that it needs one; null where it needs none. Rejects with the reason
-   * where the client leaves.
-   */
-  readonly take: (newBytes: number) => Promise<void> | null
-  /**
-   * Waits for work that is done elsewhere, a model's or a server's: others have their turns meanwhile, and it goes on with
-   * another of its own. Rejects as the work does, or with the reason where the client leaves.
-   */
-  readonly aside: <Result>(work: Promise<Result>) => Promise<Result>
-  /** Ends it; may be called more than once, and where there was none. */
-  readonly end: () => void
-}
-
-export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): HeavyWork {
+export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }) {
   /** The clients whose turn it is. */
   const working = new Set<string>()
   /** What lets in each that waits, by whose it is; the client first whose turn it is. */
@@ -72,7 +59,7 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
   }
 
   return {
-    begin: (client, { name }) => {
+    begin: (client: Cancellation, { name }: Pick<Holder, 'name'>) => {
       let isWorking = false
       const enter = async (): Promise<void> => {
         client.throwIfAborted()
@@ -87,14 +74,23 @@ export function createHeavyWork({ bytesMin }: { readonly bytesMin: number }): He
         admitNext()
       }
       return {
-        take: (newBytes) => (newBytes >= bytesMin ? enter() : null),
-        aside: async (work) => {
+        /**
+         * Waits for its turn where so many bytes are new that it needs one; null where it needs none. Rejects with the
+         * reason where the client leaves.
+         */
+        take: (newBytes: number) => (newBytes >= bytesMin ? enter() : null),
+        /**
+         * Waits for work that is done elsewhere, a model's or a server's: others have their turns meanwhile, and it goes on
+         * with another of its own. Rejects as the work does, or with the reason where the client leaves.
+         */
+        aside: async <Result>(work: Promise<Result>): Promise<Result> => {
           if (!isWorking) return work
           end()
           const result = await work
           await enter()
           return result
         },
+        /** Ends it; may be called more than once, and where there was none. */
         end,
       }
     },

@@ -4,7 +4,7 @@ import { parseJsonText } from '../json/json-value.ts'
 import type { FoldAhead } from '../compaction/ahead.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
-import type { KeyedConversation } from './summary-record.ts'
+import type { KeyedConversation, RecordedConversation, RecordPlace } from './summary-record.ts'
 
 /**
  * For which fold summaries have been asked, by the request point at which they were: so every request and every replica
@@ -16,22 +16,22 @@ export function createAheadRecords(store: Store, guarded: StoreGuard) {
      * The newest that was made at or after the request point `since`; null if there is none. One that lies far back is
      * recorded anew, so that it is found again.
      */
-    find: async (chat: KeyedConversation, owner: Owner, since: number, conversation: string) => {
+    find: async ({ chat, place, remembered }: RecordedConversation, since: number) => {
       const points = chat.structure.recordPoints.filter((point) => point >= since).toReversed()
-      const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, owner, point))
+      const keys = points.slice(0, POINTS_MAX).map((point) => recordKey(chat, place, point))
       const found = await guarded(null, () => store.getFirst(keys))
       if (found === null) return null
       if (found.index >= FAR_POINTS) {
-        const key = recordKey(chat, owner, chat.messages.length)
-        await guarded(found.value, () => store.putIfAbsent(key, found.value, conversation))
+        const key = recordKey(chat, place, chat.messages.length)
+        await guarded(found.value, () => store.putIfAbsent(key, found.value, remembered.conversation))
       }
       return readFold(found.value, chat)
     },
-    /** Records one for the end of the conversation; returns the one that stands. */
-    keep: async (chat: KeyedConversation, owner: Owner, fold: FoldAhead, conversation: string) => {
-      const key = recordKey(chat, owner, chat.messages.length)
+    /** Records one for the end of the conversation; returns the one that stands, which may be another replica's. */
+    keep: async ({ chat, place, remembered }: RecordedConversation, fold: FoldAhead) => {
+      const key = recordKey(chat, place, chat.messages.length)
       const text = JSON.stringify(shifted(fold, -chat.structure.systemCount))
-      const standing = await guarded(text, () => store.putIfAbsent(key, text, conversation))
+      const standing = await guarded(text, () => store.putIfAbsent(key, text, remembered.conversation))
       return readFold(standing, chat) ?? fold
     },
   }
@@ -39,16 +39,13 @@ export function createAheadRecords(store: Store, guarded: StoreGuard) {
 
 // --- internal ---
 
-/** The scope, the profile's name, and a digest of the model's name. */
-type Owner = { readonly scope: string; readonly profile: string; readonly model: string }
-
 /** How many of the latest request points are looked at. */
 const POINTS_MAX = 256
 
 /** A record that is found this many request points back is recorded anew. */
 const FAR_POINTS = 128
 
-function recordKey(chat: KeyedConversation, { scope, profile, model }: Owner, point: number): string {
+function recordKey(chat: KeyedConversation, { scope, profile, model }: RecordPlace, point: number): string {
   return `ahead:${scope}:${profile}:${model}:${chat.keys[point] ?? ''}`
 }
 

@@ -17,6 +17,7 @@ export type SummaryPrompt = ReturnType<typeof promptOf>
 export type Material = {
   /** The summary so far, without tags; null if there is none. */
   readonly previous: string | null
+  /** The messages that it does not cover. */
   readonly messages: readonly TranscriptMessage[]
 }
 

@@ -1,4 +1,4 @@
-import type { KeyedConversation } from './summary-record.ts'
+import type { KeyedConversation, RecordedConversation } from './summary-record.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 
@@ -7,7 +7,10 @@ import type { StoreGuard } from '../storage/store-guard.ts'
  * account is kept by the end of a summary, so conversations that only begin alike share the cost of that beginning alone.
  */
 export function createSpentTokens(store: Store, guarded: StoreGuard) {
-  async function soFar({ chat, scope }: Account): Promise<{ readonly end: number; readonly tokens: number }> {
+  async function soFar({
+    chat,
+    place: { scope },
+  }: RecordedConversation): Promise<{ readonly end: number; readonly tokens: number }> {
     const frontiers = [...chat.keys.keys()].filter((end) => chat.structure.isFrontier(end))
     const ends = frontiers.slice(-LOOKED_BACK_MAX).toReversed()
     const found = await guarded(null, () => store.getFirst(ends.map((end) => keyOf(scope, chat, end))))
@@ -19,25 +22,20 @@ export function createSpentTokens(store: Store, guarded: StoreGuard) {
 
   return {
     /** Prompt tokens that may still be sent for a conversation of which `expiredTokens` have been folded. */
-    left: async (of: Account, expiredTokens: number) =>
+    left: async (of: RecordedConversation, expiredTokens: number) =>
       Math.max(0, Math.floor(expiredTokens * SENT_SHARE_MAX) - (await soFar(of)).tokens),
     /** Adds the tokens that were sent for a summary that ends at message `end`. The account is deleted with the conversation. */
-    add: async (
-      of: Account,
-      spent: { readonly end: number; readonly promptTokens: number; readonly conversation: string },
-    ) => {
+    add: async (of: RecordedConversation, end: number, promptTokens: number) => {
       const before = await soFar(of)
       // The last entry is the one that counts.
-      const key = keyOf(of.scope, of.chat, Math.max(spent.end, before.end))
-      const value = String(before.tokens + spent.promptTokens)
-      await guarded(undefined, () => store.put([{ key, value, group: spent.conversation }]))
+      const key = keyOf(of.place.scope, of.chat, Math.max(end, before.end))
+      const value = String(before.tokens + promptTokens)
+      await guarded(undefined, () => store.put([{ key, value, group: of.remembered.conversation }]))
     },
   }
 }
 
 // --- internal ---
-
-type Account = { readonly chat: KeyedConversation; readonly scope: string }
 
 function keyOf(scope: string, { keys }: KeyedConversation, end: number): string {
   return `spent:${scope}:${keys[end] ?? ''}`

@@ -15,27 +15,21 @@ import { withoutThoughts } from './transcript.ts'
 
 /**
  * Sends one call. It may reject with a FoldgateError (`upstream_…`), with the signal's reason, or with a GaveWayError if it
- * may not be sent again.
+ * may not be sent again. `payAgain` charges for sending again what was broken off half-way; false if that may not be paid.
  */
 export type Ask = (
-  call: {
-    readonly body: string
-    /** Charges for sending again what was broken off half-way; false if that may not be paid. */
-    readonly payAgain: () => boolean
-  },
+  call: { readonly body: string; readonly payAgain: () => boolean },
   signal: AbortSignal,
 ) => Promise<WholeAnswer>
 
 /** Where a summary is asked for, and as whom: of the client's headers those that the upstream is to see. */
 export type Destination = Pick<UpstreamRequest, 'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'>
 
-export type AskOptions = {
+type AskOptions = {
   readonly upstreams: Pick<Upstreams, 'sendIdle'>
   /** Called if the upstream takes no more for now, with what it says of how long, in milliseconds. */
   readonly onRateLimited: (retryAfterMs: number | null) => void
   readonly nowMs: () => number
-  /** How long one call may take, the wait for a place included, in milliseconds. Default 180,000. */
-  readonly callMs?: number
 }
 
 /**
@@ -43,10 +37,9 @@ export type AskOptions = {
  * first: the call breaks off and is made again, as often as that may be paid.
  */
 export function createAsk(destination: Destination, options: AskOptions): Ask {
-  const callMs = options.callMs ?? CALL_MS
   return async function ask({ body, payAgain }, signal) {
     const box = new AbortController()
-    const timer = setTimeout(() => box.abort(timedOut(callMs)), callMs)
+    const timer = setTimeout(() => box.abort(timedOut()), CALL_MS)
     const either = AbortSignal.any([signal, box.signal])
     try {
       for (;;) {
@@ -57,7 +50,7 @@ export function createAsk(destination: Destination, options: AskOptions): Ask {
       }
     } catch (error) {
       signal.throwIfAborted()
-      throw box.signal.aborted ? timedOut(callMs) : error
+      throw box.signal.aborted ? timedOut() : error
     } finally {
       clearTimeout(timer)
     }
@@ -93,7 +86,10 @@ export function readSummaryAnswer(
 
 // --- internal ---
 
-/** A model that thinks first takes minutes; so does a place at an upstream that takes few. */
+/**
+ * How long one call may take, the wait for a place included, in milliseconds. A model that thinks first takes minutes; so does
+ * a place at an upstream that takes few.
+ */
 const CALL_MS = 180_000
 
 /** How long until it is looked again whether the upstream has a place, in milliseconds. */
@@ -154,8 +150,8 @@ async function textOf({ body, failure: failureOf }: Answer): Promise<string> {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function timedOut(callMs: number): FoldgateError {
-  return new FoldgateError('upstream_timeout', `The summary model took longer than ${callMs / 1000} s.`)
+function timedOut(): FoldgateError {
+  return new FoldgateError('upstream_timeout', `The summary model took longer than ${CALL_MS / 1000} s.`)
 }
 
 function isSuccess(status: number): boolean {

@@ -1,16 +1,11 @@
 import type { History } from '../compaction/history/history.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Dialect } from '../formats/contract.ts'
-import type { SummarySettings } from './prompt.ts'
+import type { Material, SummarySettings } from './prompt.ts'
 import type { SummaryRecord } from './summary-record.ts'
-import type { TranscriptMessage } from './transcript.ts'
 
 /** A summary that is to be written. Token counts are ours unless said otherwise. */
-export type SummaryOrder = {
-  /** The summary so far, without tags; null if there is none. */
-  readonly previous: string | null
-  /** The messages that it does not cover. */
-  readonly messages: readonly TranscriptMessage[]
+export type SummaryOrder = Material & {
   /** What the summary replaces in the view: a longer one is refused, and one that saves too little of it. */
   readonly replacedTokens: number
   readonly settings: SummarySettings

@@ -6,41 +6,38 @@ import { parseJsonText } from '../json/json-value.ts'
 import type { Digest } from '../json/source.ts'
 import { SUMMARY_VERSION, type SummarySettings } from './prompt.ts'
 
-/**
- * Why there is no summary.
- *
- * - `unreachable`, `timeout`, `broken-off`: no whole answer came.
- * - `unauthorized`, `rate-limited`, `upstream-error`: the summary model's upstream refused or failed.
- * - `declined`: a content policy, or the model itself, would not write it.
- * - `overflow`: the material did not fit the model's window, however small its pieces.
- * - `empty`, `tool-call`, `only-reasoning`, `unreadable`: an answer without a text that could be one.
- * - `error-text`, `instructions-repeated`: a text that is none.
- * - `truncated`: cut off by the output limit, or too long, with no whole section in it.
- * - `too-long`: longer than what it was to replace. `no-savings`: hardly shorter.
- * - `too-dear`: asking (further) would send more tokens than may be spent.
- * - `cancelled`: the caller gave up.
- * - `defect`: Foldgate itself failed.
- */
+/** Why there is no summary. */
 const failureReasons = [
+  // No whole answer came.
   'unreachable',
   'timeout',
   'broken-off',
+  // The summary model's upstream refused or failed.
   'unauthorized',
   'rate-limited',
   'upstream-error',
+  // A content policy, or the model itself, would not write it.
   'declined',
+  // The material did not fit the model's window, however small its pieces.
   'overflow',
+  // An answer without a text that could be one.
   'empty',
   'tool-call',
   'only-reasoning',
   'unreadable',
+  // A text that is none.
   'error-text',
   'instructions-repeated',
+  // Cut off by the output limit, or too long, with no whole section in it.
   'truncated',
+  // Longer than what it was to replace, or hardly shorter.
   'too-long',
   'no-savings',
+  // Asking (further) would send more tokens than may be spent.
   'too-dear',
+  // The caller gave up.
   'cancelled',
+  // Foldgate itself failed.
   'defect',
 ] as const
 
@@ -86,21 +83,37 @@ export type KeyedConversation = {
   readonly keys: readonly string[]
 }
 
+export type RecordPlace = {
+  readonly scope: string
+  readonly profile: string
+  /** A digest of the model's name. */
+  readonly model: string
+}
+
+/** A conversation with its id and with what its records are found by. */
+export type RecordedConversation = {
+  readonly chat: KeyedConversation
+  readonly place: RecordPlace
+  readonly remembered: { readonly conversation: string }
+}
+
 /**
  * The key of a summary: its scope, the settings by which it is made, and the meaning of the conversation up to its end. The
  * request's own model is no part of it, so that a conversation whose model is changed finds its summaries again.
  */
 export function summaryKey(
-  chat: KeyedConversation,
-  scope: string,
-  settings: SummarySettings,
+  {
+    chat,
+    place,
+    profile,
+  }: RecordedConversation & { readonly profile: { readonly summary: SummarySettings } },
   range: SummaryRange,
   digest: Digest,
 ): string {
   const { systemCount } = chat.structure
   const { start, end, except } = range
   const from = [start - systemCount, ...except.map((index) => index - systemCount)]
-  return `summary:${scope}:${settingsDigest(settings, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
+  return `summary:${place.scope}:${settingsDigest(profile.summary, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
 }
 
 /** The name of a summary in reports: as good as its key, without the scope. */

@@ -76,18 +76,12 @@ async function writeByCachedCall(
     hasSystemText: false,
     body: (fields) => cachedCall.body(instruction, fields),
   })
-  switch (answer.kind) {
-    case 'text':
-      return completeSummary(answer, order, { previous: order.previous, fenceKey: null })
-    case 'failed':
-      return answer.reason === 'too-dear' || answer.reason === 'tool-call' ? null : answer
-    case 'refused':
-    case 'limit-refused':
-      rejections.add(rejectionsKey, CACHED_PROMPT)
-      return null
-    case 'overflow':
-      return null
-  }
+  if (answer.kind === 'text')
+    return completeSummary(answer, order, { previous: order.previous, fenceKey: null })
+  if (answer.kind === 'failed')
+    return answer.reason === 'too-dear' || answer.reason === 'tool-call' ? null : answer
+  if (answer.kind !== 'overflow') rejections.add(rejectionsKey, CACHED_PROMPT)
+  return null
 }
 
 async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<SummaryRecord> {

@@ -1,16 +1,7 @@
 import { runAtOnce, type Pausable } from '../json/source.ts'
 import { noRank, type RankFile, type RankOf, readRanks } from './rank-table.ts'
 
-/**
- * Counts tokens as the encoding's own encoder would; names of special tokens are ordinary text. Of a run without blanks or
- * signs that is longer than any word (256 characters) it counts about one more for each 256.
- */
-export type TokenCounter = {
-  /** The number of tokens of a text, in one go. */
-  readonly count: (text: string) => number
-  /** The same, pausing after about 16 kB of text, wherever they stand. */
-  readonly countSteps: (text: string) => Pausable<number>
-}
+export type TokenCounter = ReturnType<typeof counterOver>
 
 /**
  * How text is cut before it is merged. `own`: as the rank file says; `digits`: the same with each digit a piece of its own;
@@ -36,7 +27,11 @@ export function* vocabularySteps(file: RankFile): Pausable<Vocabulary> {
   return { pattern: file.pat_str, rankOf: yield* readRanks(file), remembered: new Map() }
 }
 
-export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cut): TokenCounter {
+/**
+ * Counts tokens as the encoding's own encoder would; names of special tokens are ordinary text. Of a run without blanks or
+ * signs that is longer than any word (256 characters) it counts about one more for each 256.
+ */
+export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cut) {
   const nextPiece = new RegExp(patternOf(pattern, cut), 'uy')
 
   /**
@@ -105,7 +100,12 @@ export function counterOver({ pattern, rankOf, remembered }: Vocabulary, cut: Cu
     return count
   }
 
-  return { count: (text) => runAtOnce(countSteps(text)), countSteps }
+  return {
+    /** The number of tokens of a text, in one go. */
+    count: (text: string): number => runAtOnce(countSteps(text)),
+    /** The same, pausing after about 16 kB of text, wherever they stand. */
+    countSteps,
+  }
 }
 
 // --- internal ---

@@ -11,6 +11,17 @@ export function reserveFor(limitTokens: number | null, reserveTokens: number): R
     : { tokens: reserveTokens, of: 'profile' }
 }
 
+/**
+ * The numbers that a decision is made with, in Foldgate's own count: the provider's figures divided by the
+ * ratio of its count to ours.
+ */
+export type Room = {
+  /** Window less reserve. */
+  readonly budgetTokens: number
+  /** What surrounds the messages that may be compacted: leading system block, tools, schemas, priming. */
+  readonly aroundTokens: number
+}
+
 /** What a prompt and its reply may take together, or the prompt alone. */
 export type Window = { readonly tokens: number; readonly kind: WindowKind }
 

@@ -7,24 +7,19 @@ import rows from './model-families.json' with { type: 'json' }
  * the base64 text; where a size is unknown it errs on the side of too much.
  */
 export function mediaTokens(media: Media, model: string): number {
-  switch (media.kind) {
-    case 'image':
-      return imageTokens(media, familyOf(model) ?? unknown)
+  const { kind, dataBytes, seconds, isText } = media
+  if (kind === 'image') return imageTokens(media, familyOf(model) ?? unknown)
+  if (kind === 'file' && isText === true) return Math.ceil(dataBytes / textBytesPerToken)
+  if (dataBytes === 0) return kind === 'other' ? unknownPartTokens : unknownSizeTokens
+  switch (kind) {
     case 'audio':
-      return media.dataBytes === 0
-        ? unknownSizeTokens
-        : Math.ceil((media.seconds || media.dataBytes / audioBytesPerSecond) * audioTokensPerSecond(model))
+      return Math.ceil((seconds || dataBytes / audioBytesPerSecond) * audioTokensPerSecond(model))
     case 'video':
-      return media.dataBytes === 0
-        ? unknownSizeTokens
-        : Math.ceil((media.dataBytes / videoBytesPerSecond) * videoTokensPerSecond)
+      return Math.ceil((dataBytes / videoBytesPerSecond) * videoTokensPerSecond)
     case 'file':
-      if (media.isText === true) return Math.ceil(media.dataBytes / textBytesPerToken)
-      return media.dataBytes === 0
-        ? unknownSizeTokens
-        : Math.ceil(media.dataBytes / fileBytesPerPage) * fileTokensPerPage
+      return Math.ceil(dataBytes / fileBytesPerPage) * fileTokensPerPage
     case 'other':
-      return media.dataBytes === 0 ? unknownPartTokens : Math.ceil(media.dataBytes / textBytesPerToken)
+      return Math.ceil(dataBytes / textBytesPerToken)
   }
 }
 

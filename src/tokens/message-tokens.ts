@@ -87,7 +87,7 @@ export function textTokens(text: string, count: (text: string) => number): numbe
 }
 
 /** The same of a text of any length, with pauses. */
-export function* textSteps(text: string, countSteps: TokenCounter['countSteps']): Pausable<number> {
+export function* textSteps(text: string, countSteps: CountSteps): Pausable<number> {
   return messageFrameTokens + (yield* countSteps(text))
 }
 

@@ -9,8 +9,8 @@ import { propertyRuns } from '../support/property-runs.ts'
 const structure = (...messages: readonly object[]) => runAtOnce(structureOf(messagesOf(messages)))
 
 function frontiersOf(messages: readonly object[]): readonly number[] {
-  const { isFrontier, messageCount } = structure(...messages)
-  return Array.from({ length: messageCount + 1 }, (_, index) => index).filter(isFrontier)
+  const { isFrontier } = structure(...messages)
+  return Array.from({ length: messages.length + 1 }, (_, index) => index).filter(isFrontier)
 }
 
 describe('head, turns and request points', () => {

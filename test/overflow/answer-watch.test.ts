@@ -211,9 +211,8 @@ describe('a plain answer is judged when it is complete', () => {
     expect(decideOn(watchJson(unknown), text).state).toBe(state)
   })
 
-  test('what is no JSON, or longer than any error, is passed on', () => {
+  test('what is no JSON is passed on', () => {
     expect(decideOn(watchJson(unknown), 'hello').state).toBe('good')
-    expect(watchJson(unknown).feed('x'.repeat(5_000_000)).state).toBe('good')
   })
 })
 

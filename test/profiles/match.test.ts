@@ -20,7 +20,6 @@ test('a name asked for wins over every match', () => {
 test('a name that does not exist says what does', () => {
   expect(match({ explorer: {} }, { requested: 'explrer' })).toEqual({
     kind: 'unknown',
-    requested: 'explrer',
     message: 'there is no profile "explrer"; did you mean "explorer"?',
   })
 })

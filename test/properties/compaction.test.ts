@@ -12,7 +12,7 @@ import {
   shapes,
 } from '../support/compacted.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Room } from '../../src/compaction/room.ts'
+import type { Room } from '../../src/tokens/budget.ts'
 import type { Profile } from '../../src/profiles/schema.ts'
 import { readCompaction, writeCompaction, type Compaction } from '../../src/compaction/compaction.ts'
 import { runAtOnce } from '../../src/json/source.ts'

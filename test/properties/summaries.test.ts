@@ -6,7 +6,7 @@ import type { Compacted } from '../../src/compaction/compact.ts'
 import { atFirstSight, compact, fixedTokens, parsed, sentTokens, shapes } from '../support/compacted.ts'
 import { covers, layoutOf } from '../../src/compaction/layout.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import type { Room } from '../../src/compaction/room.ts'
+import type { Room } from '../../src/tokens/budget.ts'
 import {
   type Compaction,
   readCompaction,

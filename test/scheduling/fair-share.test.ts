@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFairShare, type FairShare, type Holder, type Lease } from '../../src/scheduling/fair-share.ts'
+import { createFairShare, type FairShare, type Holder } from '../../src/scheduling/fair-share.ts'
 import { forAll, weighed } from '../support/property-runs.ts'
 import { times } from '../support/times.ts'
 
 /** A request of a client, and whether it had to give way. */
-type Asker = { readonly holder: Holder; readonly lease: Lease; gaveWay: boolean }
+type Asker = { readonly holder: Holder; readonly lease: ReturnType<FairShare['open']>; gaveWay: boolean }
 
 function ask(share: FairShare, name: string, isAnswered = false): Asker {
   const holder: Holder = {

@@ -385,7 +385,8 @@ const fold = { frontier: 2, kept: [], ranges: [], systemTokensMax: 0 }
 /** The beginning of a long conversation, with names for its prefixes. */
 function conversationOf(all: readonly object[], length: number) {
   const { messages, structure } = historyOf(all.slice(0, length))
-  return { messages, structure, keys: Array.from({ length: length + 1 }, (_, index) => `key ${index}`) }
+  const keys = Array.from({ length: length + 1 }, (_, index) => `key ${index}`)
+  return { chat: { messages, structure, keys }, place, remembered: { conversation: 'conversation' } }
 }
 
 // After 256 requests it was not found any more: another summary was asked for, at another frontier.
@@ -396,10 +397,9 @@ test('a fold is found however many requests come before its compaction, by a few
   const all = longRun(400, 1)
   const requests = historyOf(all).structure.recordPoints.filter((_, index) => index % 100 === 10)
   const [first = 0, ...later] = requests
-  await ahead.keep(conversationOf(all, first), place, fold, 'conversation')
+  await ahead.keep(conversationOf(all, first), fold)
   expect(later.length).toBeGreaterThan(2)
-  for (const length of later)
-    expect(await ahead.find(conversationOf(all, length), place, 1, 'conversation')).toEqual(fold)
+  for (const length of later) expect(await ahead.find(conversationOf(all, length), 1)).toEqual(fold)
   for (const [keys] of getFirst.mock.calls) expect(keys.length).toBeLessThanOrEqual(256)
 })
 
@@ -407,8 +407,8 @@ test('a fold of before the last compaction is not found', async () => {
   const store = openStore()
   const ahead = createAheadRecords(store, (_, work) => work())
   const all = longRun(100, 1)
-  await ahead.keep(conversationOf(all, 19), place, fold, 'conversation')
-  expect(await ahead.find(conversationOf(all, 60), place, 30, 'conversation')).toBeNull()
+  await ahead.keep(conversationOf(all, 19), fold)
+  expect(await ahead.find(conversationOf(all, 60), 30)).toBeNull()
 })
 
 const payer = { upstream: 'default', credential: 'c1' }

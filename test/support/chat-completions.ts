@@ -30,7 +30,7 @@ export const watchStream = (knowledge: NonNullable<Knowledge>): answerWatch.Answ
 export const watchJson = (knowledge: NonNullable<Knowledge>): answerWatch.AnswerWatch =>
   answerWatch.watchJson(answers, knowledge)
 
-export const createTailObserver = (shape: 'stream' | 'json'): tailObserver.TailObserver =>
+export const createTailObserver = (shape: 'stream' | 'json') =>
   tailObserver.createTailObserver(shape, answers)
 
 export const parseMessage = (source: Source, message: Message): ParsedMessage =>

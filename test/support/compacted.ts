@@ -1,6 +1,6 @@
 import { compactionFor, type Compacted, type CompactOptions } from '../../src/compaction/compact.ts'
 import { createMadeCache, type MadeCache } from '../../src/compaction/made-cache.ts'
-import type { Room } from '../../src/compaction/room.ts'
+import type { Room } from '../../src/tokens/budget.ts'
 import type { Profile } from '../../src/profiles/schema.ts'
 import type { Compaction } from '../../src/compaction/compaction.ts'
 import type { History } from '../../src/compaction/history/history.ts'

@@ -3,8 +3,7 @@ import { READ_BYTES_MAX } from '../../json/skipped-text.ts'
 import { runAtOnce } from '../../json/source.ts'
 import type { Rule } from '../../formats/contract.ts'
 import { isSampled } from '../../tokens/skipped-tokens.ts'
-import type { Profile } from '../../profiles/schema.ts'
-import { hasSummaries } from '../../profiles/effective.ts'
+import { hasSummaries, type Profile } from '../../profiles/schema.ts'
 import { grouped } from '../../telemetry/log/lines.ts'
 
 /** What of an explanation is warned of, by the same names. */

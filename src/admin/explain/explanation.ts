@@ -12,7 +12,7 @@ import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/tokenizer-families.ts'
 import { type ResolvedWindow, underRequest } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import type { Profile } from '../../profiles/schema.ts'
+import { hasSummaries, targetOf, triggerOf, type Profile } from '../../profiles/schema.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import { blanksBilling, withoutBilling } from '../../pipeline/billing-line.ts'
 import { createMeasure, reserveOf } from '../../pipeline/measure/measure.ts'
@@ -27,7 +27,6 @@ import { tallyReceived, tallySent } from './token-tally.ts'
 import { warningsOf } from './explanation-warnings.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
-import { hasSummaries, targetOf, triggerOf } from '../../profiles/effective.ts'
 
 export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>
@@ -66,7 +65,7 @@ export function createExplain(parts: ExplainParts) {
     const upstream = parts.settings.upstreams.get(profile.upstream ?? 'default')
     const isAnthropic = parseUpstreamAddress(upstream?.url ?? defaultUpstreamUrl).isAnthropic
     const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
-    const recall = createRecallOffers()({ profile, chat, scope: ASKED_SCOPE })
+    const recall = createRecallOffers()({ profile, chat, place: { scope: ASKED_SCOPE } })
     const found = underRequest(await parts.findWindow(profile, model), chat.body.windowTokens)
     const asked = { chat, profile, model, recall, window: found }
     const { measure, counted } = await measured(asked)
@@ -158,12 +157,9 @@ const MADE_BYTES_MAX = 64 * 1024 * 1024
 /** Counted whatever its size, and by nothing but the model's name. */
 async function measured(asked: Asked): Promise<{ measure: Measure; counted: Counted }> {
   const { profile, model, window } = asked
-  const measureRequest = createMeasure({
-    counts: nothingCounted,
-    wantsCount: () => false,
-    holdsLimit: () => false,
-    onGuess: () => {},
-  })
+  const learning = { wantsCount: () => false }
+  const windows = { holdsLimit: () => false }
+  const measureRequest = createMeasure({ counts: nothingCounted, learning, windows }, () => {})
   const measure = await measureRequest(
     {
       ...asked,

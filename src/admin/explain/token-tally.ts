@@ -1,5 +1,5 @@
 import type { Chat, ConversationTokens } from '../../pipeline/request.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import { RECAP_OPEN } from '../../compaction/recap/recap.ts'
 import { SUMMARY_OPEN } from '../../compaction/standing-summary.ts'
 import type { View } from '../../compaction/view/view.ts'

@@ -1,6 +1,7 @@
 import type { Message } from '../../conversation/message.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import type { Digest, Source, Pausable } from '../../json/source.ts'
+import { remembering } from '../../lru-cache.ts'
 import type { Growth, Structure } from '../../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */
@@ -64,13 +65,10 @@ export function hasBoundThoughts({ facts }: Message): boolean {
 }
 
 /** Whether any of these messages does: asked of the same list at several places of a request, and looked for once. */
-export function anyHasBoundThoughts(messages: readonly Message[]): boolean {
-  const known = knownBound.get(messages)
-  if (known !== undefined) return known
-  const isBound = messages.some(hasBoundThoughts)
-  knownBound.set(messages, isBound)
-  return isBound
-}
+export const anyHasBoundThoughts = remembering(
+  (messages: readonly Message[]) => messages,
+  (messages) => messages.some(hasBoundThoughts),
+)
 
 /** What of a conversation tells which results answer which calls. */
 export type Rounds = Pick<History, 'messages' | 'structure'>
@@ -163,6 +161,12 @@ export function isSaidByUser(history: History, index: number): boolean {
   return history.messages[index]?.facts.role === 'user' && !history.structure.isStandIn(index)
 }
 
+/**
+ * What stands before the server's own compaction, which has all that goes on from it: its clients may leave that out, by
+ * OpenAI's own word. What the operator says there and what holds for all that follows is no part of it.
+ */
+export const pastOf = remembering(({ structure }: Rounds) => structure, findPast)
+
 /** A result that only refers to an earlier one, in the place of that one's text. */
 export type Reference = {
   /** The results with that text or in its place, ascending: the first has it, all others refer to it. */
@@ -187,7 +191,31 @@ export const NO_REFERENCES: References = { byIndex: new Map(), indexes: [], foll
 
 // --- internal ---
 
-const knownBound = new WeakMap<readonly Message[], boolean>()
+function findPast(history: Rounds) {
+  const { messages, structure } = history
+  const { unkeyedCount, systemCount } = structure
+  const start = systemCount - 1
+  /** What its user said, ascending: a server may well go on showing that. */
+  const said: number[] = []
+  /** All else. */
+  const spent = new Set<number>()
+  // A call that is answered behind it goes on.
+  if (systemCount === unkeyedCount || !structure.isFrontier(systemCount)) return { said, spent }
+  const isSetting = (index: number): boolean => messages[index]?.facts.survives === 'last'
+  const settings: number[] = []
+  for (let index = 0; index < start; index += 1) if (isSetting(index)) settings.push(index)
+  const inForce = settings.at(-1)
+  // Two settings that meet are refused: of those in the past the last stays, and one that leads the conversation always does.
+  if (settings.some((index) => index < unkeyedCount) && inForce !== undefined && inForce >= unkeyedCount)
+    return { said, spent }
+  for (let index = unkeyedCount; index < start; index += 1) {
+    const { role, survives } = messages[index]?.facts ?? {}
+    const isLasting = survives === 'each' || isSystem(history, index)
+    if (role === 'user') said.push(index)
+    else if (isSetting(index) ? index !== inForce : !isLasting) spent.add(index)
+  }
+  return { said, spent }
+}
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()

@@ -1,6 +1,7 @@
 import { countBelow } from '../../conversation/structure.ts'
 import { keptIn } from '../../conversation/keep-marks.ts'
 import type { Pausable } from '../../json/source.ts'
+import { remembering } from '../../lru-cache.ts'
 import { readMessage } from './read-message.ts'
 import type { KeptPassages, History } from './history.ts'
 
@@ -50,8 +51,7 @@ export function* passagesWithin(
 /** What the passages before a frontier take, with their heading, in tokens; 0 where there are none. */
 export function keptTokens({ kept }: Pick<History, 'kept'>, frontier: number): number {
   if (kept.size === 0) return 0
-  const indexes = indexesOf.get(kept) ?? [...kept.keys()]
-  indexesOf.set(kept, indexes)
+  const indexes = indexesOf(kept)
   const last = indexes[countBelow(indexes, frontier) - 1]
   return last === undefined ? 0 : (kept.get(last)?.tokensUntil ?? 0) + HEADING_TOKENS
 }
@@ -61,4 +61,7 @@ export function keptTokens({ kept }: Pick<History, 'kept'>, frontier: number): n
 const HEADING_TOKENS = 16
 
 /** Asked for at each frontier that is looked at. */
-const indexesOf = new WeakMap<History['kept'], readonly number[]>()
+const indexesOf = remembering(
+  (kept: History['kept']) => kept,
+  (kept) => [...kept.keys()],
+)

@@ -18,14 +18,20 @@ export function numberRange(start: number, end: number, systemCount: number): st
   return end - start <= 1 ? first : `${first} to ${messageNumber(end - 1, systemCount)}`
 }
 
+/** The runs of these ascending numbers, each from `start` up to `end`. */
+export function runsOf(ascending: readonly number[]) {
+  const runs: { readonly start: number; end: number }[] = []
+  for (const number of ascending) {
+    const last = runs.at(-1)
+    if (last?.end === number) last.end += 1
+    else runs.push({ start: number, end: number + 1 })
+  }
+  return runs
+}
+
 /** The numbers of these messages, ascending, run by run: `#3 to #9, #12`; of many runs only where they begin and end. */
 export function numbersOf(indexes: readonly number[], systemCount: number): string {
-  const runs: { readonly start: number; readonly end: number }[] = []
-  for (const index of indexes) {
-    const last = runs.at(-1)
-    if (last?.end === index) runs[runs.length - 1] = { start: last.start, end: index + 1 }
-    else runs.push({ start: index, end: index + 1 })
-  }
+  const runs = runsOf(indexes)
   const [first] = runs
   const last = runs.at(-1)
   if (first === undefined || last === undefined) return ''

@@ -30,11 +30,8 @@ export function* readForm(
   isUnbound: boolean,
 ): Pausable<MessageForm> {
   const { source, dialect } = history
-  if (!isUnbound) {
-    const parsed = yield* readMessage(history, message)
-    return { ...readable(source, message), parsed }
-  }
   const whole = readable(source, message)
+  if (!isUnbound) return { ...whole, parsed: yield* readMessage(history, message) }
   const json = dialect.entries.unbound(whole.source.text(whole.message.start, whole.message.end))
   if (json.length >= LONG_BYTES) yield
   const unbound = source.joined([json])

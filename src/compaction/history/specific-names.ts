@@ -7,22 +7,21 @@ export type Thing = { readonly name: string; readonly start: number; readonly en
  * guess again once the text is gone.
  */
 export function* thingsIn(text: string): Generator<Thing, void, void> {
-  for (const thing of wordsIn(text)) if (thing !== null) yield thing
+  for (const thing of thingsInSteps(text)) if (thing !== null) yield thing
 }
 
-/** The same word by word, null for each that names nothing specific: for whoever has to pause in a long text. */
-export function* wordsIn(text: string): Generator<Thing | null, void, void> {
+/** The same for a text that may be long: null where its reader is to pause. */
+export function* thingsInSteps(text: string): Generator<Thing | null, void, void> {
+  let words = 0
   for (const match of text.matchAll(word)) {
-    if (!mayBeSpecific.test(match[0])) {
-      yield null
-      continue
-    }
+    words += 1
+    if (words % WORDS_PER_STEP === 0) yield null
+    if (!mayBeSpecific.test(match[0])) continue
     const lead = leadingPunctuation.exec(match[0])?.[0].length ?? 0
     const name = match[0].slice(lead).replace(trailingPunctuation, '')
     const start = match.index + lead
     // A word that fills the bound is data, not a name: a line of base64, a minified script.
-    const isThing = match[0].length < WORD_CHARS_MAX && isSpecific(name)
-    yield isThing ? { name, start, end: start + name.length } : null
+    if (match[0].length < WORD_CHARS_MAX && isSpecific(name)) yield { name, start, end: start + name.length }
   }
 }
 
@@ -46,6 +45,9 @@ export function isUnguessable(name: string): boolean {
 }
 
 // --- internal ---
+
+/** Words between two pauses: about a millisecond. */
+const WORDS_PER_STEP = 2_000
 
 const WORD_CHARS_MAX = 200
 

@@ -1,6 +1,7 @@
+import { parseJsonText, stringOr } from '../../json/json-value.ts'
 import { scanObject, skipWhitespace } from '../../json/json-scan.ts'
 import type { Pausable } from '../../json/source.ts'
-import { waterLevel } from '../../conversation/water-level.ts'
+import { waterLevel } from '../../conversation/sizes.ts'
 import { numberInMark } from '../history/message-numbers.ts'
 import type { CountSteps } from '../history/history.ts'
 
@@ -141,12 +142,8 @@ function* clippedFields(
     sizes.push(text === null ? 0 : yield* countSteps(text))
     yield
   }
-  const rest = yield* countSteps(
-    objectOf(
-      fields,
-      fields.map(({ json, text }) => (text === null ? json : '""')),
-    ),
-  )
+  const emptied = fields.map(({ json, text }) => (text === null ? json : '""'))
+  const rest = yield* countSteps(objectOf(fields, emptied))
   const level = waterLevel(sizes, tokensMax - rest, 0)
   if (level <= 0) return null
   const values: string[] = []
@@ -167,23 +164,13 @@ type Field = { readonly key: string; readonly json: string; readonly text: strin
 
 /** The fields of a JSON object; null where the text is none. */
 function fieldsOf(argumentsText: string): Field[] | null {
-  if (argumentsText.length > PARSED_CHARS_MAX) return null
-  try {
-    JSON.parse(argumentsText)
-  } catch {
-    return null
-  }
+  if (argumentsText.length > PARSED_CHARS_MAX || parseJsonText(argumentsText) === undefined) return null
   // The scanner works on any text; offsets are characters here.
   const scanned = scanObject(argumentsText, skipWhitespace(argumentsText, 0))
   if (scanned === null) return null
   return scanned.entries.map(({ key, value }) => {
     const json = argumentsText.slice(value.start, value.end)
-    const parsed: unknown = JSON.parse(json)
-    return {
-      key: argumentsText.slice(key.start, key.end),
-      json,
-      text: typeof parsed === 'string' ? parsed : null,
-    }
+    return { key: argumentsText.slice(key.start, key.end), json, text: stringOr(parseJsonText(json), null) }
   })
 }
 
@@ -223,7 +210,7 @@ function lineEndCharsMax(keptChars: number): number {
 }
 
 /** Moves a cut off the middle of a surrogate pair. */
-function atWhole(text: string, index: number): number {
+export function atWhole(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
 }

@@ -34,17 +34,9 @@ export function runsAlways(profile: Profile): boolean {
 }
 
 /** The last pass that treats a result of so many tokens; null where none does. */
-export function textPassAt(
-  profile: Profile,
-  reach: Reach,
-  index: number,
-  sizeTokens: number,
-): (typeof textPasses)[number] | null {
-  const treating = textPasses.findLast(
-    ({ name, treats }) =>
-      (profile[name].at === 0 || index < (reach[name] ?? 0)) && treats(profile, sizeTokens),
-  )
-  return treating ?? null
+export function textPassAt(profile: Profile, reach: Reach, index: number, sizeTokens: number) {
+  const isReached = (name: TextPassName): boolean => profile[name].at === 0 || index < (reach[name] ?? 0)
+  return textPasses.findLast(({ name, treats }) => isReached(name) && treats(profile, sizeTokens)) ?? null
 }
 
 /** The settings of these passes without their own beginnings: they begin with the trigger. */

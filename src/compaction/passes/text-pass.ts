@@ -22,13 +22,14 @@ export type TextPass = {
   /** Whether a profile has it treat a text of so many tokens; of `Infinity`: whether it treats any. Larger ones sooner. */
   readonly treats: (profile: Profile, sizeTokens: number) => boolean
   /** The text anew, or the same if that would be no shorter. The same bytes every time, by its own settings alone. */
-  readonly edited: (text: string, about: EditedAbout) => Pausable<string>
-}
-
-export type EditedAbout = {
-  readonly profile: Profile
-  /** What the message takes as it came. */
-  readonly sizeTokens: number
-  /** By which it can be read back; null where it cannot. */
-  readonly number: string | null
+  readonly edited: (
+    text: string,
+    about: {
+      readonly profile: Profile
+      /** What the message takes as it came. */
+      readonly sizeTokens: number
+      /** By which it can be read back; null where it cannot. */
+      readonly number: string | null
+    },
+  ) => Pausable<string>
 }

@@ -1,14 +1,12 @@
-import { waterLevel } from '../../conversation/water-level.ts'
+import { sum, waterLevel } from '../../conversation/sizes.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { Clip, Fold } from '../compaction.ts'
 import { editsOf, NO_EDITS } from '../edits.ts'
-import { sum } from '../history/size-sums.ts'
 import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
-import { countedDraft, type Draft, type Frame } from './frame.ts'
-import { bareFold, isLatestPassed } from './fold.ts'
-import { templateFits } from './frontier.ts'
+import { countedDraft, type Draft, type Frame, isStayingUnder } from './frame.ts'
+import { bareFold, isLatestPassed, templateFits } from './fold.ts'
 import { isPinned } from './pins.ts'
 
 /**
@@ -23,10 +21,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const { history, profile } = counts
   const { budgetTokens, aroundTokens } = options.room
   const { fold } = begun
-  const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
-  const isThere = (index: number): boolean =>
-    fold === null || index >= fold.frontier || staying.has(index) || isPinned(pins, index)
-  const uncut = { ...begun, clips: begun.clips.filter(({ index }) => isThere(index)) }
+  const uncut = refolded(frame, begun, fold)
   if (uncut.tokens <= fittingTokens) return uncut
 
   const { newestUser } = parts
@@ -39,6 +34,7 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
   const loadedTokens = newestUser === -1 ? 0 : sum(history.mediaSizes(newestUser))
   const isUserFixed =
     parts.sizes.newestUser - loadedTokens > budgetTokens - aroundTokens && !profile.clip.newest_user
+  const cuttableUser = isUserFixed ? -1 : newestUser
 
   const cut =
     (indexes: readonly number[], toTokens: number, floor: keyof typeof CUT_TO_TOKENS): Step =>
@@ -50,7 +46,6 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
       unloaded(frame, draft, index, toTokens)
   const cutRestated: Step = (draft) =>
     shortened(frame, draft, draft.fold?.restated ?? [], 0, CUT_TO_TOKENS.headAndTail)
-  const recap: Step = (draft) => withLessRecap(frame, draft)
 
   const atShares = yield* until(fittingTokens, yield* countedDraft(frame, uncut), [
     // What is only said again, as far as it can be cut: what tools were looked for by.
@@ -60,14 +55,10 @@ export function* clippedToFit(frame: Frame, begun: Draft): Pausable<Draft> {
     cut([olderUser], shares.sure.latestUser, 'headAndTail'),
     cut([task], shares.sure.task, 'headAndTail'),
     cut(round, shares.sure.newestRound, 'headAndTail'),
-    ...(isUserFixed
-      ? []
-      : [
-          unload(newestUser, shares.sure.newestUser),
-          cut([newestUser], shares.sure.newestUser, 'headAndTail'),
-        ]),
+    unload(cuttableUser, shares.sure.newestUser),
+    cut([cuttableUser], shares.sure.newestUser, 'headAndTail'),
     // What is left of the parts has no more than its share, and a right before a recap.
-    recap,
+    (draft) => withLessRecap(frame, draft),
     // Frames, names and system messages in between may take more than their part's share: older messages make room.
     (draft) => foldedUpTo(frame, draft, begun.fold),
     cutRestated,
@@ -292,6 +283,16 @@ function* withLessRecap(frame: Frame, begun: Draft): Pausable<Draft> {
   return yield* countedDraft(frame, { ...begun, fold: { ...fold, beforeTokensMax, afterTokensMax } })
 }
 
+/** The draft with this fold, and the clips of what stands under that. */
+function refolded({ pins }: Frame, draft: Draft, fold: Fold | null): Draft {
+  const isStaying = isStayingUnder(fold)
+  return {
+    ...draft,
+    fold,
+    clips: draft.clips.filter(({ index }) => isStaying(index) || isPinned(pins, index)),
+  }
+}
+
 /** The same fold with nothing but recaps of so many tokens. */
 function* withBareRecap(frame: Frame, draft: Draft, recapTokens: number): Pausable<Draft> {
   if (draft.fold === null) return draft
@@ -312,11 +313,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Pausable
     afterTokensMax: isSplit ? half : 0,
     systemTokensMax: Math.min(planned?.systemTokensMax ?? 0, half),
   }
-  const restated = new Set(fold.restated)
-  const clips = begun.clips.filter(
-    ({ index }) => index >= frontier || restated.has(index) || isPinned(pins, index),
-  )
-  const folded = yield* countedDraft(frame, { ...begun, clips, fold })
+  const folded = yield* countedDraft(frame, refolded(frame, begun, fold))
   return yield* withLessRecap(frame, folded.tokens < begun.tokens ? folded : begun)
 }
 
@@ -324,9 +321,7 @@ function* foldedUpTo(frame: Frame, begun: Draft, planned: Fold | null): Pausable
 function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const { counts, options, pins, fittingTokens } = frame
   const fold = bareFold(frame, options.point, [], 0)
-  const restated = new Set(fold.restated)
-  const clips = begun.clips.filter(({ index }) => restated.has(index) || isPinned(pins, index))
-  const bare = yield* countedDraft(frame, { ...begun, clips, fold })
+  const bare = yield* countedDraft(frame, refolded(frame, begun, fold))
   const leftTokens = Math.max(0, Math.min(counts.profile.recap.max_tokens, fittingTokens - bare.tokens))
   const last = isLatestPassed(pins, options.point) ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [last]: leftTokens } })

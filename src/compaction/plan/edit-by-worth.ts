@@ -1,7 +1,8 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
-import { clearableResults } from '../passes/clear.ts'
+import { supersededIn } from '../history/calls/superseded.ts'
+import { mayBeCleared } from '../passes/clear.ts'
 import { textPasses } from '../passes/passes.ts'
 import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'
 
@@ -39,10 +40,12 @@ export function* editedEnough(
   aimTokens: number,
   halfWayTokens: number,
 ): Pausable<Draft | null> {
-  const { triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
+  const { counts, options, triggerTokens, nextRoundTokens, aheadTokens, worthTokens, growthTokens } = frame
   const roomyTokens = Math.min(halfWayTokens, triggerTokens - (nextRoundTokens ?? 0))
   const fittingTokens = isSoonAfter(frame) ? roomyTokens : triggerTokens
-  const keptMost = keptResultsMost(frame)
+  // How many results the profile keeps by their number, of those that there are.
+  const results = counts.history.messages.slice(0, options.point).filter(({ facts }) => facts.role === 'tool')
+  const keptMost = Math.min(counts.profile.clear.keep_results, results.length)
   let draft = edited
   for (let kept = keptMost; kept >= 0; kept -= 1) {
     // Mostly they stand among the newest messages, which no pass reaches.
@@ -80,13 +83,6 @@ function isSoonAfter({ counts, options, before }: Frame): boolean {
   const { requestPoints: points } = counts.history.structure
   const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
   return before.point > 0 && roundsApart < SOON_ROUNDS
-}
-
-/** How many results a profile keeps by their number, of those that there are. */
-function keptResultsMost({ counts, options }: Frame): number {
-  const before = counts.history.messages.slice(0, options.point)
-  const results = before.filter(({ facts }) => facts.role === 'tool')
-  return Math.min(counts.profile.clear.keep_results, results.length)
 }
 
 /** Where the newest so many results begin. */
@@ -140,24 +136,57 @@ function* cleared(
   which: 'superseded' | 'any',
   end: number,
 ): Pausable<Draft> {
-  const { counts, options } = frame
-  const { clear } = counts.profile
+  const { clear } = frame.counts.profile
   if (!clear.enabled || !runs(frame, clear.at)) return begun
   const goalTokens = goalOf(frame, clear.at, aimTokens)
   if (begun.tokens <= goalTokens) return begun
   const gone = new Set(begun.cleared)
   const edits = { ...editsOf(begun), cleared: gone }
-  const among = { start: startOf(frame, begun), end, point: options.point }
-  const tokensAt = function* tokensAt(index: number): Pausable<number> {
-    return gone.has(index) ? 0 : yield* counts.editedTokens(index, index + 1, edits)
-  }
   let { tokens } = begun
-  for (const result of yield* clearableResults(counts.history, clear.except_tools, among, tokensAt)) {
+  for (const result of yield* clearableResults(frame, edits, startOf(frame, begun), end)) {
     if (which === 'superseded' && !result.isSuperseded) continue
     if (tokens <= goalTokens) break
     tokens += yield* tokensMore(frame, edits, result.index, () => gone.add(result.index))
   }
   return { ...begun, cleared: [...gone], tokens }
+}
+
+/** Smaller results are hardly larger than the line that stands in their place. */
+const CLEARED_TOKENS_MIN = 64
+
+/** So many replies later a result counts for half as much again. */
+const AGE_REPLIES = 10
+
+/** How much sooner a result goes of whose file a later one tells. */
+const FOLLOWED_WEIGHT = 4
+
+/**
+ * The results from `start` up to `end` that may be cleared, those first that a next step misses least: large and old ones, those
+ * sooner whose file a later one tells of. `isSuperseded`: a later one says otherwise, or the same again.
+ */
+function* clearableResults({ counts, options: { point } }: Frame, edits: Edits, start: number, end: number) {
+  const { history, profile, editedTokens } = counts
+  const { isStale, isRepeated, isFollowed, latestEqual } = yield* supersededIn(history)
+  const found = []
+  const ages = new Map<number, number>()
+  let age = 0
+  for (let index = point - 1; index >= start; index -= 1) {
+    const facts = history.messages[index]?.facts
+    if (facts?.opensReply === true) age += 1
+    if (facts?.role !== 'tool') continue
+    ages.set(index, age)
+    if (index >= end || edits.cleared.has(index)) continue
+    if (!mayBeCleared(history, profile.clear.except_tools, index)) continue
+    const tokens = yield* editedTokens(index, index + 1, edits)
+    if (tokens < CLEARED_TOKENS_MIN) continue
+    const isSuperseded = isStale(index, point) || isRepeated(index, point)
+    // Of equal results the earliest stays, and is as young as the latest of them.
+    const latest = latestEqual(index, point)
+    const weight = latest === index && isFollowed(index, point) ? FOLLOWED_WEIGHT : 1
+    const replies = ages.get(latest) ?? age
+    found.push({ index, isSuperseded, worthlessness: tokens * (1 + replies / AGE_REPLIES) * weight })
+  }
+  return found.sort((one, other) => other.worthlessness - one.worthlessness)
 }
 
 /** How much more a view takes after a change to one message; what refers to it is sent with its text once it is gone. */

@@ -1,11 +1,15 @@
+import type { Pausable } from '../../json/source.ts'
+import { editsOf } from '../edits.ts'
+import { layoutOf, partTokens } from '../layout.ts'
 import { countBelow } from '../../conversation/structure.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'
-import { sum } from '../history/size-sums.ts'
-import { isInstruction, readableTokens, type History } from '../history/history.ts'
+import { sum } from '../../conversation/sizes.ts'
+import { isInstruction, isSaidByUser, isTalk, readableTokens, type History } from '../history/history.ts'
+import { lruCache, remembering } from '../../lru-cache.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { SHARE } from '../shares.ts'
-import type { Frame } from './frame.ts'
+import type { Draft, Frame } from './frame.ts'
 import type { Pins } from './pins.ts'
 
 /**
@@ -115,6 +119,81 @@ export function restatedMost(history: History, point: number): number {
   return countBelow(survivingIn(history).each, point)
 }
 
+/**
+ * The first frontier at which the view comes down to the aim, else the last one before the protected tail. Under strict
+ * placement those that a template takes go first.
+ */
+export function* chooseFrontier(
+  frame: Frame,
+  summaries: readonly StandingSummary[],
+  draft: Draft,
+  aimTokens: number,
+): Pausable<number | null> {
+  const { counts, options } = frame
+  const { history, editedTokens, followingTokens } = counts
+  const { structure } = history
+  const { point, room, strict } = options
+  let edits = editsOf(draft)
+  const fits = strict ? templateFits(history, point) : []
+  const firstToReach: Partial<Record<Fit, number>> = {}
+  const last: Partial<Record<Fit, number>> = {}
+  const after = draft.fold?.frontier ?? structure.systemCount
+  let tailTokens = yield* editedTokens(after, point, edits)
+  const apart = 1 + Math.floor(restatedMost(history, point) / RESTATED_PER_FRONTIER)
+  let looked = 0
+  for (let index = after + 1; index <= draft.protectedFrom; index += 1) {
+    // What refers to a message that is folded is sent with its text.
+    const further = { ...edits, frontier: index }
+    tailTokens -= yield* editedTokens(index - 1, index, edits)
+    tailTokens -= yield* followingTokens(index - 1, point, edits)
+    tailTokens += yield* followingTokens(index - 1, point, further)
+    edits = further
+    if (!structure.isFrontier(index)) continue
+    // No cut takes what the user asked and leaves the answer.
+    if (!strict && isTalk(history, index) && isSaidByUser(history, index - 1)) continue
+    looked += 1
+    if (looked % apart !== 0) continue
+    if (apart > 1) yield
+    const layout = layoutOf({ ...draft, fold: foldAt(frame, summaries, index) }, structure.systemCount)
+    if (layout.before === null && layout.after === null) continue
+    // Behind a result that is said again, a user's message can be joined with none before.
+    const isApart = history.messages[layout.restated.at(-1) ?? NONE]?.facts.role === 'tool'
+    const fit = isApart && fits[index] === 'joined' ? 'badly' : (fits[index] ?? 'well')
+    let tokens = partTokens(layout.before) + partTokens(layout.after) + tailTokens
+    for (const pinned of layout.pinned) tokens += yield* editedTokens(pinned, pinned + 1, edits)
+    last[fit] = index
+    if (tokens > aimTokens - room.aroundTokens) continue
+    if (fit === 'well') return index
+    firstToReach[fit] ??= index
+  }
+  // One message more in the tail is a small price for a cut that joins nothing.
+  const joined = firstToReach.joined ?? last.joined ?? NONE
+  const taken = last.well !== undefined && last.well >= joined - 1 ? last.well : joined
+  if (taken !== NONE) return taken
+  // A view that the template refuses helps nobody: rather than that, newest messages are folded too, but for the open round.
+  const openFrom = last.badly === undefined ? NONE : structure.lastUnitStart(point)
+  for (let index = draft.protectedFrom + 1; index <= openFrom; index += 1) {
+    if (structure.isFrontier(index) && fits[index] !== 'badly') return index
+  }
+  return firstToReach.badly ?? last.badly ?? null
+}
+
+/** How each cut is taken. Tool rounds take no turn, so what counts is who speaks first behind them. */
+export function templateFits(history: History, point: number): Fit[] {
+  // As long as it will be: filled from its end, it would grow into something much slower.
+  const fits = Array.from<Fit>({ length: point })
+  let speaksFirst: 'user' | 'assistant' | null = null
+  for (let index = point - 1; index >= 0; index -= 1) {
+    const facts = history.messages[index]?.facts
+    // What a user says along with results takes no turn either.
+    if (facts?.role === 'user' && facts.joinsPrevious !== true) speaksFirst = 'user'
+    else if (isTalk(history, index)) speaksFirst = 'assistant'
+    if (facts?.role === 'user') fits[index] = 'joined'
+    else fits[index] = facts?.role === 'assistant' && speaksFirst !== 'user' ? 'well' : 'badly'
+  }
+  return fits
+}
+
 // --- internal ---
 
 /** The words around a quoted system message. */
@@ -170,12 +249,9 @@ function standingBefore(previous: Compaction | null, { task, latestUser }: Pins)
 
 /** What the distinct system messages from `start` up to `end` take when they are quoted, at most `tokensMax`. */
 function quotedTokens(history: History, start: number, end: number, tokensMax: number): number {
-  const known = quotesBySubject.get(history) ?? new Map<number, readonly number[]>()
-  quotesBySubject.set(history, known)
-  const sums = known.get(start) ?? quoteSums(history, start)
-  // The start behind the leading system messages stays the same; the one behind the latest user message moves on.
-  if (!known.has(start) && known.size >= STARTS_MAX) known.delete([...known.keys()].at(-1) ?? start)
-  known.set(start, sums)
+  const known = quotesOf(history)
+  const sums = known.get(String(start)) ?? quoteSums(history, start)
+  known.set(String(start), sums)
   return Math.min(tokensMax, sums[Math.max(0, end - start)] ?? 0)
 }
 
@@ -183,8 +259,12 @@ function quotedTokens(history: History, start: number, end: number, tokensMax: n
  * Sums up to one message after the other. A compaction is planned anew at many request points of the same conversation: what
  * each of them would add up again is added up once.
  */
-const quotesBySubject = new WeakMap<History, Map<number, readonly number[]>>()
+const quotesOf = remembering(
+  (history: History) => history,
+  () => lruCache<readonly number[]>(STARTS_MAX),
+)
 
+/** The start behind the leading system messages stays the same; the one behind the latest user message moves on. */
 const STARTS_MAX = 2
 
 function quoteSums(history: History, start: number): readonly number[] {
@@ -198,15 +278,11 @@ function quoteSums(history: History, start: number): readonly number[] {
   return sums
 }
 
+/** Many frontiers are looked at of one history: hardly any conversation has such messages. */
+const survivingIn = remembering((history: History) => history, findSurviving)
+
 /** The messages that hold for all that follows, ascending: each of them, or only the last. */
-type Surviving = { readonly each: readonly number[]; readonly replacing: readonly number[] }
-
-/** By history, of which many frontiers are looked at: hardly any conversation has such messages. */
-const survivingBySubject = new WeakMap<History, Surviving>()
-
-function survivingIn(history: History): Surviving {
-  const known = survivingBySubject.get(history)
-  if (known !== undefined) return known
+function findSurviving(history: History) {
   const { messages, structure } = history
   const each: number[] = []
   const replacing: number[] = []
@@ -236,18 +312,29 @@ function survivingIn(history: History): Surviving {
       calls.delete(`${unit} ${answered}`)
     } else if (facts.callIds.length === 0 && answered === undefined) each.push(index)
   }
-  const surviving = { each: each.sort((one, other) => one - other), replacing }
-  survivingBySubject.set(history, surviving)
-  return surviving
+  return { each: each.sort((one, other) => one - other), replacing }
 }
 
 /** The call in a unit that a result answers. */
 function callIn({ messages }: History, unit: number, result: number): number | undefined {
   const [answered] = messages[result]?.facts.answers ?? []
-  for (let index = unit; index < result; index += 1) {
-    const { callIds } = messages[index]?.facts ?? { callIds: [] }
-    // Of a message with several calls the others would stay without results.
-    if (answered !== undefined && callIds.length === 1 && callIds[0] === answered) return index
-  }
-  return undefined
+  // Of a message with several calls the others would stay without results.
+  const call = messages
+    .slice(unit, result)
+    .findIndex(({ facts: { callIds } }) => callIds.length === 1 && callIds[0] === answered)
+  return call === -1 ? undefined : unit + call
 }
+
+/**
+ * How a strict template takes a cut. `well`: before an assistant message, and the roles alternate from there
+ * on; `joined`: before a user message, which then becomes one with what stands before it; `badly`: not at all.
+ */
+type Fit = 'well' | 'joined' | 'badly'
+
+const NONE = -1
+
+/**
+ * If more messages than this hold for all that follows, not every frontier is looked at: each takes as long as there are such
+ * messages before it, and a conversation may have tens of thousands of both.
+ */
+const RESTATED_PER_FRONTIER = 256

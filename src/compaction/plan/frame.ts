@@ -1,19 +1,19 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
-import { targetOf, triggerOf } from '../../profiles/effective.ts'
-import { thresholdTokens } from '../../tokens/budget.ts'
+import { targetOf, triggerOf } from '../../profiles/schema.ts'
+import { type Room, thresholdTokens } from '../../tokens/budget.ts'
 import {
   type Compaction,
+  compactionOf,
   type CompactionReason,
-  FOLD_VERSION,
+  type Fold,
   type PreparedFold,
   type Treatment,
   UNTOUCHED,
 } from '../compaction.ts'
-import { openWorkAt, type WorkRoom } from '../history/calls/open-work.ts'
+import { openWorkAt } from '../history/calls/open-work.ts'
 import { opensMessage, type History } from '../history/history.ts'
 import { mayBeCleared } from '../passes/clear.ts'
-import type { Room } from '../room.ts'
 import {
   FREED_TOKENS_MIN,
   quotedSystemTokensMax,
@@ -143,21 +143,14 @@ export function* countedDraft<Drafted extends Omit<Draft, 'tokens'>>(
 
 /** The compaction that a draft is. What is folded is cleared no longer. */
 export function recordOf({ options }: Frame, draft: Draft): Compaction {
-  const { point, task, latestUser, reach, fold, clips, cleared, thoughts } = draft
-  const frontier = fold?.frontier ?? 0
+  const cleared = ascending(draft.cleared.filter(isStayingUnder(draft.fold)))
+  return compactionOf(options.reason, { ...draft, cleared })
+}
+
+/** Whether a message is not folded, or stays all the same. */
+export function isStayingUnder(fold: Fold | null): (index: number) => boolean {
   const staying = new Set([...(fold?.kept ?? []), ...(fold?.restated ?? [])])
-  return {
-    version: FOLD_VERSION,
-    reason: options.reason,
-    point,
-    task,
-    latestUser,
-    reach,
-    fold,
-    clips,
-    cleared: ascending(cleared.filter((index) => index >= frontier || staying.has(index))),
-    thoughts,
-  }
+  return (index) => index >= (fold?.frontier ?? 0) || staying.has(index)
 }
 
 // --- internal ---
@@ -252,7 +245,8 @@ function smallestCaps(roomTokens: number): ReturnType<typeof recapCaps> {
 
 const WORK_HEADING_TOKENS = 16
 
-function* workRoom(history: History, point: number, tokensMax: number): Pausable<WorkRoom | null> {
+/** The room that a recap needs for the list of work, in tokens, once the first of its calls is folded. */
+function* workRoom(history: History, point: number, tokensMax: number) {
   const open = yield* openWorkAt(history, point)
   if (open === null) return null
   const tokens = WORK_HEADING_TOKENS + (yield* history.countSteps(open.whole))
@@ -277,13 +271,13 @@ const CUT_UNIT_TOKENS_MIN = 128
 /** What a compaction leaves of the newest messages, so that further rounds fit beside them. */
 function* protectedTail(rights: Rights) {
   const { counts, options, pins, parts, shares, wholeShares, saysItself } = rights
-  const { point, smallest, plannedTokensMax } = options
+  const { point, plannedTokensMax } = options
   const { recentMin, recentMax } = shares
   // What the trigger leaves beside fixed parts.
   const freeTokens = rights.startTokens - rights.fixedTokens
   const leastMin = saysItself ? 0 : recentMin
-  const leastBounds = { keepRecent: 0, tokensMin: leastMin, tokensMax: recentMax, keptTokensMax: 0 }
-  const least = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : leastBounds)
+  const bounds = { keepRecent: 0, keptTokensMax: 0, tokensMin: leastMin, tokensMax: recentMax }
+  const least = recentMessages(rights, bounds)
   yield
   const latest = latestRounds(counts, point)
   const besideTokens = freeTokens - wholeShares.recapMin
@@ -294,13 +288,12 @@ function* protectedTail(rights: Rights) {
   // If not even one more round would fit, newest messages and recap share what is left.
   const crowdedTokens = least.tokens + Math.max(0, freeTokens - least.tokens) / 2
   const roomyTokens = saysItself ? Infinity : besideTokens - latest.mean
-  const bounds = {
+  const recent = recentMessages(rights, {
     keepRecent: options.keepRecent,
     tokensMin: isCrowded ? Math.max(leastMin, crowdedTokens) : leastMin,
     tokensMax: isCrowded ? Math.max(recentMax, crowdedTokens) : recentMax,
     keptTokensMax: Math.min(wholeShares.keptMax, isCrowded ? crowdedTokens : roomyTokens),
-  }
-  const recent = recentMessages(rights, smallest ? NEWEST_ROUND_ONLY : bounds)
+  })
   yield
   const cutTokensMax = isCrowded ? crowdedTokens : Math.max(recentMin, Math.min(recentMax, roomyTokens))
   const cutTokens = Math.floor(cutTokensMax - recent.tokens)
@@ -328,11 +321,9 @@ type RecentBounds = {
   readonly tokensMax: number
 }
 
-const NEWEST_ROUND_ONLY: RecentBounds = { keepRecent: 0, keptTokensMax: 0, tokensMin: 0, tokensMax: 0 }
-
 /**
  * The newest messages that a compaction leaves as they were: the newest round, and before it whole units, for at least
- * their share and for as many messages as the profile keeps, as far as there is room. `from`: where they begin; `tokens`: what
+ * their share and for as many messages as the profile keeps, as far as there is room; in the smallest form the round alone. `from`: where they begin; `tokens`: what
  * they take beside pinned ones; `cutFrom`: where the unit before them begins if it is too large to stay whole, so that they do
  * not come to their share without it.
  */
@@ -345,7 +336,7 @@ function recentMessages(
   let from = parts.newestFrom
   let kept = messagesIn(history, from, options.point)
   let tokens = parts.sizes.newestRound + parts.sizes.newestUser
-  while (from > structure.systemCount) {
+  while (from > structure.systemCount && !options.smallest) {
     const isKept = kept < keepRecent
     if (tokens >= tokensMin && !isKept) break
     const unit = Math.max(structure.systemCount, structure.unitStart(from - 1))

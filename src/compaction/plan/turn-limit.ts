@@ -4,7 +4,7 @@ import type { Pausable } from '../../json/source.ts'
 import type { Fold } from '../compaction.ts'
 import { isTalk, replyAt, type History } from '../history/history.ts'
 import type { Frame } from './frame.ts'
-import { templateFits } from './frontier.ts'
+import { templateFits } from './fold.ts'
 import { bringsDown, type Folded, isOverLimit, type Length, lengthOf } from './view-length.ts'
 import { isPinned } from './pins.ts'
 
@@ -123,15 +123,15 @@ function heldTurns(history: History, { fold }: Folded, point: number): HeldTurn[
   const { turns, systemCount, isFrontier } = history.structure
   const frontier = fold?.frontier ?? systemCount
   const byTurn = Map.groupBy(fold?.kept ?? [], (index) => countBelow(turns, index + 1))
-  const held: HeldTurn[] = [...byTurn.values()].map((kept) => ({ start: frontier, end: frontier, kept }))
+  const reduced = [...byTurn.values()].map((kept) => ({ start: frontier, end: frontier, kept }))
   // What lies before the first turn goes with it.
   const first = countBelow(turns, frontier) === 0 ? (turns[0] ?? frontier) : frontier
   const starts = turns.slice(countBelow(turns, first + 1), countBelow(turns, point)).filter(isFrontier)
   if (frontier < point) starts.unshift(frontier)
-  for (const [position, start] of starts.entries()) {
-    held.push({ start, end: starts[position + 1] ?? point, kept: null })
-  }
-  return held
+  return [
+    ...reduced,
+    ...starts.map((start, position) => ({ start, end: starts[position + 1] ?? point, kept: null })),
+  ]
 }
 
 /**

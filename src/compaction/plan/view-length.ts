@@ -32,12 +32,12 @@ export function lengthOf(structure: Structure, { task, latestUser, fold }: Folde
 
 /** Whether the profile sets a limit at all. */
 export function hasLimit({ limit }: Pick<Profile, 'limit'>): boolean {
-  return limit.turns > 0 || limit.messages > 0
+  return limited.some((what) => limit[what] > 0)
 }
 
 /** Whether a view of this length is over the limit. */
 export function isOverLimit({ limit }: Pick<Profile, 'limit'>, length: Length): boolean {
-  return exceeds(length.turns, limit.turns) || exceeds(length.messages, limit.messages)
+  return limited.some((what) => exceeds(length[what], limit[what]))
 }
 
 /**
@@ -45,17 +45,16 @@ export function isOverLimit({ limit }: Pick<Profile, 'limit'>, length: Length): 
  * no less than half of what there is: else one would be made at every request, each for another message.
  */
 export function bringsDown({ limit }: Pick<Profile, 'limit'>, before: Length, after: Length): boolean {
-  return (
-    takesEnough(before.turns, after.turns, limit.turns) ||
-    takesEnough(before.messages, after.messages, limit.messages)
+  return limited.some(
+    (what) =>
+      exceeds(before[what], limit[what]) &&
+      after[what] <= Math.max(limit[what], Math.floor(before[what] / 2)),
   )
 }
 
 // --- internal ---
 
-function takesEnough(had: number, has: number, most: number): boolean {
-  return exceeds(had, most) && has <= Math.max(most, Math.floor(had / 2))
-}
+const limited = ['turns', 'messages'] as const
 
 function exceeds(count: number, most: number): boolean {
   return most > 0 && count > most

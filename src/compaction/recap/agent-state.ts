@@ -1,7 +1,7 @@
 import type { Pausable } from '../../json/source.ts'
-import { isFile } from '../history/calls/command-files.ts'
+import { isFile } from '../history/calls/call-subject.ts'
 import { type Deed, deedsOf } from '../history/calls/deeds.ts'
-import { type OpenWork, openWorkAt } from '../history/calls/open-work.ts'
+import { openWorkAt } from '../history/calls/open-work.ts'
 import type { Fold } from '../compaction.ts'
 import { passagesWithin } from '../history/kept-passages.ts'
 import { messageNumber } from '../history/message-numbers.ts'
@@ -10,16 +10,7 @@ import { opensMessage, replyStart, type History } from '../history/history.ts'
 import { harmless, inLabel, labels } from './headings.ts'
 
 /** What the agent's world looks like at a point, told by what it did. */
-export type World = {
-  /** What was asked to be kept word for word and does not stand in view. */
-  readonly kept: readonly string[]
-  /** The list of work, if something of it is open and does not stand in view. */
-  readonly work: OpenWork | null
-  /** A line for each file that was changed or read and whose last such call is out of view; the one touched last comes last. */
-  readonly files: readonly { readonly line: string; readonly isChanged: boolean }[]
-  /** The last call that failed, if it was not made again with another outcome. */
-  readonly failure: string | null
-}
+export type World = ReturnType<typeof worldAt> extends Pausable<infer Found> ? Found : never
 
 /**
  * The world at a point, `isInView` telling which messages can be read whole. `areNamed`: whether messages have names by which
@@ -31,7 +22,7 @@ export function* worldAt(
   isInView: (index: number) => boolean,
   areNamed: boolean,
   { frontier, keptTokensMax }: Pick<Fold, 'frontier' | 'keptTokensMax'>,
-): Pausable<World> {
+) {
   const deeds = (yield* deedsOf(history)).filter(({ index }) => index < point)
   const work = yield* openWorkAt(history, point)
   yield
@@ -44,9 +35,12 @@ export function* worldAt(
   yield
   const asked = [...history.kept.keys()].filter((index) => index < frontier && !isInView(index))
   return {
+    /** What was asked to be kept word for word and does not stand in view. */
     kept: yield* passagesWithin(history, asked, keptTokensMax),
+    /** The list of work, if something of it is open and does not stand in view. */
     work: work === null || work.calls.every(isInView) ? null : work,
     files: fileLines(deeds, point, isInView, placeOf),
+    /** The last call that failed, if it was not made again with another outcome. */
     failure: yield* failureIn(history, deeds, point, isInView, placeOf),
   }
 }
@@ -81,12 +75,13 @@ export function* diaryLines(
 
 // --- internal ---
 
+/** A line for each file that was changed or read and whose last such call is out of view; the one touched last comes last. */
 function fileLines(
   deeds: readonly Deed[],
   point: number,
   isInView: (index: number) => boolean,
   placeOf: (index: number) => string,
-): World['files'] {
+) {
   /** Where each file was last changed, and where last read. */
   const files = new Map<
     string,

@@ -1,7 +1,7 @@
 import type { Pausable } from '../../json/source.ts'
 import { callSubjects } from '../history/calls/call-subject.ts'
 import { callOf, isSaidByUser, readableTokens, replyStart, type History } from '../history/history.ts'
-import { isWholePath, needsWords, thingsIn, wordsIn } from '../history/specific-names.ts'
+import { isWholePath, needsWords, thingsIn, thingsInSteps } from '../history/specific-names.ts'
 import type { MadeCache } from '../made-cache.ts'
 import { renderTerminal } from '../terminal/render-terminal.ts'
 import { argumentLines, lookedAt, readMessage } from '../history/read-message.ts'
@@ -126,7 +126,7 @@ export function* mentionsIn(
   for (const index of indexes.toReversed()) {
     const isAssistants = history.messages[index]?.facts.role === 'assistant'
     const first = replyStart(history, index)
-    for (const [name, words] of yield* thingsOf(history, index, cache)) {
+    for (const [name = '', words = ''] of yield* thingsOf(history, index, cache)) {
       const later = found.get(name)
       if (later === undefined && found.size >= THINGS_MAX) continue
       const more = later?.first === first ? 0 : 1
@@ -144,7 +144,7 @@ export function* mentionsIn(
     yield
   }
   for (const index of visible) {
-    for (const [name] of yield* thingsOf(history, index, cache)) found.delete(name)
+    for (const [name = ''] of yield* thingsOf(history, index, cache)) found.delete(name)
     yield
   }
   return found
@@ -216,9 +216,6 @@ const THINGS_MAX = 20_000
 /** Names of one message that are looked at; one with more is a listing or a log. */
 const NAMES_PER_MESSAGE_MAX = 500
 
-/** Words between two pauses: about a millisecond. */
-const WORDS_PER_STEP = 2_000
-
 /** Characters of the words on either side of a thing. */
 const AROUND_CHARS = 40
 
@@ -226,12 +223,16 @@ const AROUND_CHARS = 40
  * The distinct things that a message names, each with the words around its first mention there; tool output
  * as a terminal would show it in the end. Found once for each message.
  */
-function* thingsOf(history: History, index: number, cache: MadeCache): Pausable<readonly NamedThing[]> {
+function* thingsOf(
+  history: History,
+  index: number,
+  cache: MadeCache,
+): Pausable<readonly (readonly string[])[]> {
   const message = history.messages[index]
   if (message === undefined) return []
   const key = `things:${history.memorySpace}:${message.facts.role}:${message.facts.hash}`
   const known = cache.get(key)?.text ?? null
-  if (known !== null) return known === '' ? [] : known.split('\n').map(namedThing)
+  if (known !== null) return known === '' ? [] : known.split('\n').map((line) => line.split('\t', 2))
   const { text, calls } = yield* readMessage(history, message)
   const near = lookedAt(text)
   const things = new Map<string, string>()
@@ -246,20 +247,11 @@ function* thingsOf(history: History, index: number, cache: MadeCache): Pausable<
   return found
 }
 
-type NamedThing = readonly [name: string, words: string]
-
-function namedThing(line: string): NamedThing {
-  const [name = '', words = ''] = line.split('\t')
-  return [name, words]
-}
-
 function* addThings(text: string, things: Map<string, string>): Pausable<void> {
-  let words = 0
-  for (const thing of wordsIn(text)) {
-    words += 1
-    if (words % WORDS_PER_STEP === 0) yield
-    if (thing === null || things.has(thing.name) || things.size >= NAMES_PER_MESSAGE_MAX) continue
-    things.set(thing.name, around(text, thing.start, thing.end))
+  for (const thing of thingsInSteps(text)) {
+    if (thing === null) yield
+    else if (!things.has(thing.name) && things.size < NAMES_PER_MESSAGE_MAX)
+      things.set(thing.name, around(text, thing.start, thing.end))
   }
 }
 

@@ -57,10 +57,8 @@ export function* recapOf(
   const key = `recap:${FOLD_VERSION}:${history.memorySpace}:${tokensMax}:${systemTokensMax}:${digest}`
   const known = cache.get(key)
   if (known !== undefined) return known
-  const made = {
-    ...(yield* textOfRecap(history, folds, folded, beside, cache, { tell, areNamed })),
-    how: null,
-  }
+  const written = yield* textOfRecap(history, folds, folded, beside, cache, { tell, areNamed })
+  const made = { ...written, how: null }
   cache.set(key, made)
   return made
 }
@@ -147,7 +145,7 @@ function* textOfRecap(
   cache: MadeCache,
   { tell, areNamed }: { readonly tell: Profile['recap']['tell']; readonly areNamed: boolean },
 ): Pausable<Pick<Made, 'text' | 'tokens'>> {
-  const { tokensMax } = folded
+  const { tokensMax, systemTokensMax } = folded
   const numberOf = (index: number): string => messageNumber(index, history.structure.systemCount)
   const writer = openedWriter(history, folds, tokensMax, areNamed)
   yield
@@ -156,14 +154,14 @@ function* textOfRecap(
     return tokens <= tokensMax ? { text: BARE_MARK, tokens } : { text: null, tokens: 0 }
   }
   const tells = (part: Profile['recap']['tell'][number]): boolean => tell.includes(part)
-  yield* writeSystem(history, folds, folded, writer)
+  yield* writeSystem(history, folds, systemTokensMax, writer)
   const kept = world?.kept ?? []
   if (kept.length > 0)
     yield* writer.line([headings.kept, ...kept.map((text) => `- ${unforged(text, areNamed)}`)].join('\n'))
   const work = tells('work') ? (world?.work ?? null) : null
   const workTokens = work === null ? 0 : yield* history.countSteps(`\n${headings.work}\n${work.whole}`)
   const forWork = workTokens > tokensMax * WORK_SHARE ? 0 : workTokens
-  if (tells('said')) yield* writeUsers(history, folds, { tokensMax: tokensMax - forWork }, writer, areNamed)
+  if (tells('said')) yield* writeUsers(history, folds, tokensMax - forWork, writer, areNamed)
   if (work !== null) yield* writeWork(work, writer, areNamed)
   yield
   if (world !== null && tells('files'))

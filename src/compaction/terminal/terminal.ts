@@ -99,16 +99,12 @@ export class Terminal {
         this.#restore()
         break
       case '[A': // CUU
-        this.#moveByRows(-count)
-        break
       case '[B': // CUD
-        this.#moveByRows(count)
+        this.#moveByRows(name === '[B' ? count : -count)
         break
       case '[C': // CUF
-        this.#moveToColumn(column + count)
-        break
       case '[D': // CUB
-        this.#moveToColumn(column - count)
+        this.#moveToColumn(column + (name === '[C' ? count : -count))
         break
       case '[E': // CNL
       case '[F': // CPL

@@ -2,44 +2,36 @@ import type { Message } from '../../conversation/message.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
 import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../layout.ts'
+import { remembering } from '../../lru-cache.ts'
 import type { MadeCache, MadeHow } from '../made-cache.ts'
 import { AS_IT_CAME } from '../message-edits.ts'
 import { isLossless, type PassName, passOrder, textPasses, type TextTreatment } from '../passes/passes.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/agent-state.ts'
-import { pastOf } from '../history/past.ts'
-import type { History } from '../history/history.ts'
+
+import { type History, pastOf } from '../history/history.ts'
+import { sum } from '../../conversation/sizes.ts'
 import { summaryText } from '../standing-summary.ts'
-import { countsOf, type TokenCounts } from '../token-counts.ts'
+import { between, countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
 import { standaloneJson, type ViewItem } from '../../json/splice.ts'
 
-export type View = {
-  readonly messages: readonly ViewMessage[]
-  /** How many of them are what stands before the history. */
-  readonly leadingCount: number
-  /** Tokens of all of its messages, by Foldgate's own count. */
-  readonly tokens: number
-  /** The passes whose outcome stands in it. */
-  readonly passes: readonly PassName[]
-  /** What stands in it for folded messages: there may have been no room for anything. */
-  readonly standIns: { readonly summaries: number; readonly recaps: number }
-}
+export type View = ReturnType<typeof viewUnder> extends Pausable<infer Made> ? Readonly<Made> : never
 
-export type ViewOptions = {
-  readonly profile: Profile
-  readonly compaction: Compaction | null
-  /** Whether user messages are joined, for templates that want the roles to alternate. */
-  readonly strict: boolean
-}
-
-/** The messages that are sent for a conversation that stands in this compaction. */
+/**
+ * The messages that are sent for a conversation that stands in this compaction. `strict`: user messages are joined, for
+ * templates that want the roles to alternate.
+ */
 export function* viewUnder(
   history: History,
   cache: MadeCache,
-  { profile, compaction, strict }: ViewOptions,
-): Pausable<View> {
+  {
+    profile,
+    compaction,
+    strict,
+  }: { readonly profile: Profile; readonly compaction: Compaction | null; readonly strict: boolean },
+) {
   const { structure, messages: received } = history
   const { systemCount } = structure
   const counts = countsOf(history, profile, cache)
@@ -70,14 +62,16 @@ export function* viewUnder(
   }
   if (before !== null || after !== null) passes.add('fold')
   const placed = strict ? joinUsers(history, messages) : messages
-  let tokens = 0
-  for (const message of placed) tokens += message.tokens
   const first = placed.findIndex(({ index }) => index === null || index >= systemCount)
   return {
     messages: placed,
+    /** How many of them are what stands before the history. */
     leadingCount: first === -1 ? placed.length : first,
-    tokens,
+    /** Tokens of all of its messages, by Foldgate's own count. */
+    tokens: sum(placed.map(({ tokens }) => tokens)),
+    /** The passes whose outcome stands in it. */
     passes: passOrder.filter((pass) => passes.has(pass)),
+    /** What stands in it for folded messages: there may have been no room for anything. */
     standIns,
   }
 }
@@ -291,23 +285,14 @@ function* add(
     if (added % MESSAGES_PER_STEP === 0) yield
     const edit = editOf(index, edits)
     if (edit === null) continue
-    const message = originalMessage(history, index)
+    let shown = originalMessage(history, index)
     const made = edit === AS_IT_CAME ? null : yield* make(index, edit)
-    const shown: ViewMessage =
-      made === null || made.text === null || made.how === null
-        ? message
-        : {
-            ...message,
-            item: { kind: 'made', json: made.text, place: index },
-            tokens: made.tokens,
-            how: made.how,
-          }
+    if (made !== null && made.text !== null && made.how !== null) {
+      const { text: json, tokens, how } = made
+      shown = { ...shown, item: { kind: 'made', json, place: index }, tokens, how }
+    }
     into.push(isNamedByThoughts(history, index, edits) ? unbound(history, shown) : shown)
   }
-}
-
-function* between(start: number, end: number): Generator<number> {
-  for (let index = start; index < end; index += 1) yield index
 }
 
 /** Whether the server would demand the thoughts before a message that are taken out. */
@@ -317,13 +302,15 @@ function isNamedByThoughts(history: History, index: number, edits: Edits): boole
 }
 
 /** By the edits of a view: each of the tens of thousands of messages that a unit may have asks for the same. */
-const firstsTakenOut = new WeakMap<Edits, Map<number, number>>()
+const firstsTakenOut = remembering(
+  (edits: Edits) => edits,
+  () => new Map<number, number>(),
+)
 
 /** The first thoughts of a unit that are taken out; beyond all messages if none are. */
 function firstTakenOut(history: History, unit: number, edits: Edits): number {
   const { structure } = history
-  const known = firstsTakenOut.get(edits) ?? new Map<number, number>()
-  firstsTakenOut.set(edits, known)
+  const known = firstsTakenOut(edits)
   const found = known.get(unit)
   if (found !== undefined) return found
   let first = Infinity
@@ -392,7 +379,7 @@ function joinedSystem(history: History, systems: readonly number[]): ViewMessage
   const json = dialect.entries.joinedSystems?.(texts) ?? null
   if (json === null) return null
   if (systems.length === 1) return base
-  const tokens = systems.reduce((sum, index) => sum + (history.sizes[index] ?? 0), 0)
+  const tokens = sum(systems.map((index) => history.sizes[index] ?? 0))
   return { ...base, item: { kind: 'made', json }, tokens }
 }
 
@@ -414,6 +401,6 @@ function joinRun(history: History, run: readonly ViewMessage[]): ViewMessage | n
     run.indexOf(base),
   )
   if (json === null) return null
-  const tokens = run.reduce((sum, message) => sum + message.tokens, 0) - JOIN_SAVES_TOKENS * (run.length - 1)
+  const tokens = sum(run.map((message) => message.tokens)) - JOIN_SAVES_TOKENS * (run.length - 1)
   return { ...base, item: { kind: 'made', json }, tokens, joined: run }
 }

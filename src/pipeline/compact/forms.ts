@@ -1,45 +1,41 @@
 import { type Advanced, type Compacted, compactionFor, tighten } from '../../compaction/compact.ts'
-import { type View, viewUnder } from '../../compaction/view/view.ts'
+import { type View, type ViewMessage, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction, PreparedFold } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
+import { sum } from '../../conversation/sizes.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { unboundCompaction, withNewestThoughts } from '../../compaction/held-thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { Pausable } from '../../json/source.ts'
-import { spliceMessages } from '../../json/splice.ts'
+import { spliceMessages, type ViewItem } from '../../json/splice.ts'
 import type { EntryShape } from '../../formats/contract.ts'
 import { InvariantError } from '../../errors.ts'
-import type { KeepTaken } from '../../archive/archiving.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
-import type { Records } from '../records/records.ts'
+import type { RequestParts } from '../request-parts.ts'
+import type { CompactAttempt } from '../../overflow/tighten.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
-import { withCacheMark } from './cache-mark.ts'
+import type { CacheTtl } from '../../conversation/message.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
 // InvariantError.
 
-export type FormParts = {
-  readonly cache: MadeCache
-  readonly records: Pick<Records, 'keep' | 'replace'>
-  /** Keeps what a compaction takes away, before the compaction is recorded and anything is sent. */
-  readonly keepTaken: KeepTaken
+type FormParts = Pick<RequestParts, 'cache' | 'keepTaken'> & {
+  readonly records: Pick<RequestParts['records'], 'keep' | 'replace'>
 }
 
-export type NextFormOptions = {
+type NextFormOptions = {
   /** A compaction now, whatever the pressure. */
   readonly forced: boolean
   /** The fold for a compaction that is due, with its summaries; null where a recap is to stand for what is folded. */
   readonly foldFor: (due: Advanced) => Promise<PreparedFold | null>
 }
 
-export type SmallerFormOptions = {
+export type SmallerFormOptions = Pick<
+  CompactAttempt,
+  'budgetTokens' | 'fills' | 'keepRecent' | 'smallest'
+> & {
   readonly previous: Compaction | null
-  readonly budgetTokens: number
-  /** Whether the view is to take all of the budget, rather than to leave room for the rounds to come. */
-  readonly fills: boolean
-  readonly keepRecent: number
-  readonly smallest: boolean
   /** Own count of what was refused. */
   readonly refusedTokens: number
 }
@@ -276,8 +272,7 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
   const { messages, leadingCount, tokens } = compacted.view
   const isWhole =
     messages.length === chat.messages.length && messages.every(({ item }) => item.kind === 'kept')
-  let systemTokens = 0
-  for (const message of messages.slice(0, leadingCount)) systemTokens += message.tokens
+  const systemTokens = sum(messages.slice(0, leadingCount).map((message) => message.tokens))
   const sentTokens = tokens - systemTokens + counted.aroundTokens
   if (isWhole) return { ...originalForm(chat, sentTokens), compacted }
   yield* checkView(chat, compacted.view)
@@ -288,6 +283,42 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
     chat.bytes.length,
   )
   return { ...originalForm(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
+}
+
+/**
+ * The items of a view, with a mark for the provider's prompt cache at the end of what stands for folded messages: the client's
+ * own marks stand at its newest messages, and a provider does not look back from them as far as that. Where a second one is
+ * free it goes to the beginning of it: what stands before is the same after the next compaction, and what is read is only what
+ * was written up to a mark. Only where the client marks anything, since what is marked costs more to be kept.
+ */
+function withCacheMark(
+  { dialect: { cacheMarks }, source, body, messages: received }: Chat,
+  messages: readonly ViewMessage[],
+): readonly ViewItem[] {
+  const items = messages.map(({ item }) => item)
+  const end = cacheMarks === null ? -1 : messages.findLastIndex(isFold)
+  const fold = items[end]
+  if (cacheMarks === null || fold?.kind !== 'made') return items
+  const marksOf = (index: number | null): readonly CacheTtl[] =>
+    (index === null ? undefined : received[index]?.facts.cacheMarks) ?? []
+  const inView = (view: readonly ViewMessage[]): readonly CacheTtl[] =>
+    view.flatMap(({ index, joined }) => (joined.length > 0 ? inView(joined) : marksOf(index)))
+  const around = cacheMarks.around(source, body.history)
+  const behind = inView(messages.slice(end + 1))
+  const count = around.length + inView(messages).length
+  if (count === 0 || count >= cacheMarks.countMax) return items
+  // A provider wants what is kept for longer first. A mark for all of the history stands behind it.
+  const isLong = behind.length === 0 ? around.length > 0 && !around.includes('5m') : behind.includes('1h')
+  const ttl = isLong ? '1h' : '5m'
+  const free = cacheMarks.countMax - count
+  const json = cacheMarks.marked(fold.json, ttl, 'end')
+  if (json === null) return items
+  const both = free > 1 ? cacheMarks.marked(json, ttl, 'beginning') : null
+  return items.with(end, { ...fold, json: both ?? json })
+}
+
+function isFold({ how, joined }: ViewMessage): boolean {
+  return how === 'summary' || how === 'recap' || joined.some(isFold)
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */

@@ -8,7 +8,7 @@ import { parseJsonText } from '../../json/json-value.ts'
 import { referencesIn } from '../../compaction/history/calls/find-references.ts'
 import { keptPassages } from '../../compaction/history/kept-passages.ts'
 import { readForm, readMessage, textOfForm } from '../../compaction/history/read-message.ts'
-import { sum, sumOf } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
 import type { Pausable } from '../../json/source.ts'
@@ -96,6 +96,9 @@ export function* boundTokens(
   return Math.max(0, tokens - left - hiddenTokens(message, skipped, textOfForm(form)))
 }
 
+/** Of a message that the model is not shown. */
+export const NOTHING_COUNTED: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
+
 // --- internal ---
 
 /** What messages weigh, by the way of counting: of messages there are many, of ways few. */
@@ -122,8 +125,6 @@ const givers: ReadonlySet<Role | undefined> = new Set(['system', 'developer', 'u
 const NONE_NAMED: ReadonlySet<string> = new Set()
 const NONE_OMITTED: ReadonlySet<number> = new Set()
 
-const NOTHING: MessageTokens = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }
-
 /** Known messages looked up between two pauses. */
 const MESSAGES_PER_STEP = 4_096
 
@@ -149,7 +150,7 @@ function* countMessages(request: CountRequest, known: MessageCounts): Pausable<r
       countsByFacts.set(facts, counted)
       yield
     }
-    counts.push(isCompacted(index) ? NOTHING : counted)
+    counts.push(isCompacted(index) ? NOTHING_COUNTED : counted)
     if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
   }
   return counts

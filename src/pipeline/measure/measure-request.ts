@@ -4,7 +4,7 @@ import type { RequestParts } from '../request-parts.ts'
 import { reserveOf, underWindow } from './measure.ts'
 import { type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { budgetOf, type Reserve } from '../../tokens/budget.ts'
-import type { Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
+import type { Counted, Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 import type { Models } from '../../models/models.ts'
 import { type ResolvedWindow, resolveWindow, type ServerFigure } from '../../models/resolve-window.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
@@ -12,6 +12,7 @@ import { isListedAt } from '../../models/table/window-table.ts'
 import type { ServerWindow, ServerWindows } from '../../models/discovery/server-windows.ts'
 import type { WindowQuestion } from '../../models/discovery/ask-json.ts'
 import type { ModelKey } from '../../models/model-record.ts'
+import { InvariantError } from '../../errors.ts'
 
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
@@ -62,12 +63,14 @@ function measureOf(
   })
 }
 
-/** The request counted, even if its size had not asked for it. */
-export async function countedMeasure(sending: Sending, parts: RequestParts): Promise<Measure> {
-  const { measure, request } = sending
-  if (measure !== null && measure.counted !== null) return measure
-  sending.measure = await measureOf(request, parts, true)
-  return sending.measure
+/** The request counted, even if its size had not asked for it: its measure says so from then on. */
+export async function countedIn(sending: Sending, parts: RequestParts): Promise<Counted> {
+  const known = sending.measure?.counted ?? null
+  if (known !== null) return known
+  sending.measure = await measureOf(sending.request, parts, true)
+  const { counted } = sending.measure
+  if (counted === null) throw new InvariantError('the request was not counted')
+  return counted
 }
 
 /**

@@ -1,15 +1,7 @@
-import type {
-  Chat,
-  ConversationTokens,
-  Counted,
-  Measure,
-  ReadRequest,
-  RecordPlace,
-  Remembered,
-} from '../request.ts'
+import type { Chat, ConversationTokens, Counted, Measure, ReadRequest, Remembered } from '../request.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { runsAlways } from '../../compaction/passes/passes.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import type { Counts } from '../../models/counts/counts.ts'
 import {
@@ -25,15 +17,14 @@ import type { Learning } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { loadCounter } from '../../tokens/encodings.ts'
 import { budgetOf, type Reserve, reserveFor, thresholdTokens } from '../../tokens/budget.ts'
-import { hasSummaries } from '../../profiles/effective.ts'
-import type { Profile } from '../../profiles/schema.ts'
+import { hasSummaries, type Profile } from '../../profiles/schema.ts'
 import { anchorOf } from './sent-prompt.ts'
 import { createTokenCounting } from './count-tokens.ts'
 import { withoutPast } from './without-past.ts'
 
 /** What of a request is measured. */
 export type MeasureRequest = Pick<ReadRequest, 'chat' | 'profile' | 'modelKey' | 'recall'> & {
-  readonly place: Pick<RecordPlace, 'scope'>
+  readonly place: { readonly scope: string }
   readonly remembered: Pick<Remembered, 'conversation' | 'compaction'>
 }
 
@@ -46,16 +37,18 @@ type MeasureBy = {
   readonly mustCount: boolean
 }
 
-type MeasureOptions = {
+/** What it is measured by that was learnt of its model. */
+type LearntCounts = {
   readonly counts: Pick<Counts, 'rateOf' | 'anchorAt'>
-  readonly wantsCount: Learning['wantsCount']
-  readonly holdsLimit: Windows['holdsLimit']
-  /** Called with a model whose window is not known and had to be guessed. */
-  readonly onGuess: (model: string) => void
+  readonly learning: Pick<Learning, 'wantsCount'>
+  readonly windows: Pick<Windows, 'holdsLimit'>
 }
 
-/** Measures requests; remembers how many tokens a message and a list of tools have. */
-export function createMeasure({ counts, wantsCount, holdsLimit, onGuess }: MeasureOptions) {
+/**
+ * Measures requests; remembers how many tokens a message and a list of tools have. `onGuess` is called with a model whose
+ * window is not known and had to be guessed.
+ */
+export function createMeasure({ counts, learning, windows }: LearntCounts, onGuess: (model: string) => void) {
   const countTokens = createTokenCounting()
 
   return function measure(request: MeasureRequest, by: MeasureBy): Eventual<Measure> {
@@ -65,23 +58,21 @@ export function createMeasure({ counts, wantsCount, holdsLimit, onGuess }: Measu
     const encoding = profile.window.encoding === 'auto' ? encodingFor(model) : profile.window.encoding
     const counting = { key: modelKey, encoding }
     const familyRatio = startingRatio(model, profile.window).ratio
-    const providerBudget = budgetOf(window, reserveOf(request), holdsLimit(modelKey, window.tokens))
+    const known = { window, familyRatio, counting }
+    const providerBudget = budgetOf(window, reserveOf(request), windows.holdsLimit(modelKey, window.tokens))
     const rate = counts.rateOf(counting, familyRatio, 0)
     const budgetTokens = ownBudget(providerBudget, rate)
     const addedBytes = recall === null ? 0 : Buffer.byteLength(JSON.stringify(recall.tool)) + 1
     const bytes = chat.bytes.length + addedBytes
-    const mustCount = by.mustCount || wantsCount(modelKey, remembered.conversation)
+    const mustCount = by.mustCount || learning.wantsCount(modelKey, remembered.conversation)
     if (mustCount || !isSmall(chat, bytes, profile, budgetTokens)) return measureCounted()
-    const pressure = bytes / budgetTokens
     return {
-      window,
+      ...known,
       rate,
-      familyRatio,
-      counting,
       budgetTokens,
       counted: null,
       incomingTokens: bytes,
-      pressure,
+      pressure: bytes / budgetTokens,
     }
 
     async function measureCounted(): Promise<Measure> {
@@ -113,10 +104,8 @@ export function createMeasure({ counts, wantsCount, holdsLimit, onGuess }: Measu
       }
       const expected = expectedTokens(incomingTokens, rateNow, isAsItCame ? anchor : null)
       return {
-        window,
+        ...known,
         rate: rateNow,
-        familyRatio,
-        counting,
         budgetTokens: budgetNow,
         // Not by the budget, which the client's limits move: what is left out at one request stays out at the next.
         counted: (incomingTokens > budgetNow ? withoutPast(whole, window.tokens) : null) ?? whole,

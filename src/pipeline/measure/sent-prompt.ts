@@ -1,5 +1,5 @@
-import type { Chat, Counted, Form, Measure, MessageTokens } from '../request.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import type { Chat, Counted, Form, Measure } from '../request.ts'
+import { sum, sumOf } from '../../conversation/sizes.ts'
 import { type Compaction, writeCompaction } from '../../compaction/compaction.ts'
 import {
   type Anchor,
@@ -36,7 +36,7 @@ export function describeSent(chat: Chat, scope: string, measure: Measure, form: 
   // What holds media is counted, whatever its size.
   if (counted === null) return { ...described, textBytes: sentBytes, beginnings, counted }
   const { perMessage, history } = counted
-  const loose = perMessage.map(looseOf)
+  const loose = perMessage.map(({ mediaTokens, thoughtTokens }) => mediaTokens + thoughtTokens)
   const end = loose.length
   return {
     ...described,
@@ -106,11 +106,6 @@ function anchorFor({ anchor, compaction }: Counted, { compacted }: Form): Anchor
   return (compacted?.compaction ?? null) === compaction ? anchor : null
 }
 
-/** What of a message is media and thoughts. */
-function looseOf({ mediaTokens, thoughtTokens }: MessageTokens): number {
-  return mediaTokens + thoughtTokens
-}
-
 function messageTokens({ history }: Counted, { compacted }: Form): readonly number[] {
   if (compacted === null) return history.sizes.slice(history.structure.systemCount)
   const { messages, leadingCount } = compacted.view
@@ -119,18 +114,14 @@ function messageTokens({ history }: Counted, { compacted }: Form): readonly numb
 
 /** How much of what was sent is base64. */
 function mediaCharacters({ messages }: Chat, form: Form): number {
-  const bytes = sumOfKept(form, (index) => {
-    let inMessage = 0
-    for (const media of messages[index]?.facts.media ?? []) inMessage += media.dataBytes
-    return inMessage
-  })
+  const bytes = sumOfKept(form, (index) =>
+    sum((messages[index]?.facts.media ?? []).map(({ dataBytes }) => dataBytes)),
+  )
   return Math.ceil((bytes * 4) / 3)
 }
 
 /** What those of the client's messages come to together that are sent as they came. */
 function sumOfKept({ chat, compacted }: Form, of: (index: number) => number): number {
-  let sum = 0
-  if (compacted === null) for (let index = 0; index < chat.messages.length; index += 1) sum += of(index)
-  else for (const { item } of compacted.view.messages) if (item.kind === 'kept') sum += of(item.index)
-  return sum
+  if (compacted === null) return sum(chat.messages.map((_, index) => of(index)))
+  return sum(compacted.view.messages.map(({ item }) => (item.kind === 'kept' ? of(item.index) : 0)))
 }

@@ -1,6 +1,7 @@
-import { oldestSaid, pastOf } from '../../compaction/history/past.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { pastOf } from '../../compaction/history/history.ts'
+import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Counted } from '../request.ts'
+import { NOTHING_COUNTED } from './count-tokens.ts'
 
 /**
  * A conversation without the past before the server's own compaction, and of what its user said there without the oldest;
@@ -17,13 +18,16 @@ export function withoutPast(counted: Counted, windowTokens: number): Counted | n
 export function leavingOut(counted: Counted, windowTokens: number): Counted | null {
   const { history, room, perMessage } = counted
   const { said, spent } = pastOf(history)
-  const standing = said.filter((index) => !history.omitted.has(index))
-  const oldest = oldestSaid(standing, history.sizes, windowTokens * SAID_SHARE)
-  const omitted = new Set([...history.omitted, ...spent, ...oldest])
+  const omitted = new Set([...history.omitted, ...spent])
+  let saidTokens = 0
+  for (const index of said.toReversed()) {
+    if (!history.omitted.has(index)) saidTokens += history.sizes[index] ?? 0
+    // Of what its user said the oldest messages go, for the rest to take no more than their share.
+    if (saidTokens > windowTokens * SAID_SHARE) omitted.add(index)
+  }
   if (omitted.size === history.omitted.size) return null
   for (const index of leadingSystem(history, omitted)) omitted.add(index)
-  let omittedTokens = 0
-  for (const index of omitted) omittedTokens += history.sizes[index] ?? 0
+  const omittedTokens = sum([...omitted].map((index) => history.sizes[index] ?? 0))
   const aroundTokens = counted.aroundTokens - omittedTokens
   const sizes = history.sizes.map((size, index) => (omitted.has(index) ? 0 : size))
   return {
@@ -31,7 +35,7 @@ export function leavingOut(counted: Counted, windowTokens: number): Counted | nu
     history: { ...history, omitted, sizes },
     aroundTokens,
     room: { ...room, aroundTokens: room.aroundTokens - omittedTokens },
-    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING : each)),
+    perMessage: perMessage.map((each, index) => (omitted.has(index) ? NOTHING_COUNTED : each)),
   }
 }
 
@@ -61,5 +65,3 @@ function leadingSystem(
   }
   return leading
 }
-
-const NOTHING = { tokens: 0, mediaTokens: 0, thoughtTokens: 0, boundTokens: 0 }

@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Growth } from '../../conversation/structure.ts'
 import type { Message } from '../../conversation/message.ts'
-import type { Envelope, KnownHistory, PlacedSpan } from '../../json/body-spans.ts'
+import type { Envelope, KnownHistory } from '../../json/body-spans.ts'
 
 /** A body that was read, and what was found in it. */
 export type ReadBody = Omit<Growth, 'shared'> & {
@@ -19,70 +20,37 @@ export type SharedBeginning = {
   readonly messages: readonly Message[]
 }
 
+export type LastBodies = ReturnType<typeof createLastBodies>
+
 /**
  * The latest bodies by scope, so that of one that goes on from an earlier one only the end is read. Held in memory
  * only, within a bound, and not for long.
  */
-export type LastBodies = {
-  /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
-  readonly find: (scope: string, bytes: Buffer, arrayStart: number) => SharedBeginning | null
-  /** Takes a body, in place of the one that it goes on from. */
-  readonly remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null) => void
-  /** Whether a body of this size is worth a place. */
-  readonly takes: (bytes: number) => boolean
-  readonly clear: () => void
-  /** What is held, in bytes. */
-  readonly heldBytes: () => number
-}
-
-export type LastBodiesOptions = {
+export function createLastBodies(options: {
   /** What all of them may take together, in bytes; 0: none is held. */
   readonly bytesMax: number
   /** Smaller ones are read as soon as they would be found. */
   readonly bodyBytesMin: number
   /** How long one is held that no request goes on from, in milliseconds. */
   readonly idleMs: number
-}
-
-export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesOptions): LastBodies {
-  // The one unused for longest first.
-  const held = new Map<
-    ReadBody,
-    { readonly scope: string; readonly heldBytes: number; readonly sinceMs: number }
-  >()
+}) {
+  const { bytesMax, bodyBytesMin, idleMs } = options
   const scopes = new Map<string, Set<ReadBody>>()
-  let bytes = 0
-  let isSweepDue = false
-
-  function drop(body: ReadBody): void {
-    const entry = held.get(body)
-    if (entry === undefined) return
-    held.delete(body)
-    bytes -= entry.heldBytes
-    const bodies = scopes.get(entry.scope)
-    bodies?.delete(body)
-    if (bodies?.size === 0) scopes.delete(entry.scope)
-  }
-
-  function sweep(): void {
-    isSweepDue = false
-    const nowMs = performance.now()
-    for (const [body, { sinceMs }] of held) {
-      if (sinceMs + idleMs > nowMs) break
-      drop(body)
-    }
-    sweepLater()
-  }
-
-  function sweepLater(): void {
-    const [oldest] = held.values()
-    if (oldest === undefined || isSweepDue) return
-    isSweepDue = true
-    setTimeout(sweep, Math.max(1, oldest.sinceMs + idleMs - performance.now())).unref()
-  }
+  /** The scope of each. */
+  const held = new LRUCache<ReadBody, string>({
+    maxSize: bytesMax,
+    ttl: idleMs,
+    ttlAutopurge: true,
+    dispose: (scope, body) => {
+      const bodies = scopes.get(scope)
+      bodies?.delete(body)
+      if (bodies?.size === 0) scopes.delete(scope)
+    },
+  })
 
   return {
-    find: (scope, body, arrayStart) => {
+    /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
+    find: (scope: string, body: Buffer, arrayStart: number): SharedBeginning | null => {
       // Of those that look alike the latest.
       const likely = [...(scopes.get(scope) ?? [])]
         .toReversed()
@@ -98,27 +66,20 @@ export function createLastBodies({ bytesMax, bodyBytesMin, idleMs }: LastBodiesO
       return best === null ? null : beginningOf(best.candidate, best.shared, arrayStart)
     },
 
-    remember: (scope, body, beginning) => {
+    /** Takes a body, in place of the one that it goes on from. */
+    remember: (scope: string, body: ReadBody, beginning: SharedBeginning | null): void => {
       const heldBytes = body.bytes.buffer.byteLength + body.messages.length * MESSAGE_BYTES
       if (heldBytes > bytesMax) return
-      if (beginning !== null && isGoneOnFrom(beginning)) drop(beginning.body)
-      held.set(body, { scope, heldBytes, sinceMs: performance.now() })
+      if (beginning !== null && isGoneOnFrom(beginning)) held.delete(beginning.body)
+      held.set(body, scope, { size: heldBytes })
       scopes.set(scope, (scopes.get(scope) ?? new Set()).add(body))
-      bytes += heldBytes
-      for (const oldest of held.keys()) {
-        if (bytes <= bytesMax) break
-        drop(oldest)
-      }
-      sweepLater()
     },
 
-    takes: (bodyBytes) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
-    clear: () => {
-      held.clear()
-      scopes.clear()
-      bytes = 0
-    },
-    heldBytes: () => bytes,
+    /** Whether a body of this size is worth a place. */
+    takes: (bodyBytes: number) => bodyBytes >= bodyBytesMin && bodyBytes <= bytesMax,
+    clear: (): void => held.clear(),
+    /** What is held, in bytes. */
+    heldBytes: () => held.calculatedSize,
   }
 }
 
@@ -174,19 +135,11 @@ function movedMessages(messages: readonly Message[], by: number): readonly Messa
   })
 }
 
-/** A body whose messages are known. */
-type DelimitedBody = {
-  readonly bytes: Buffer
-  /** Where the bracket of its messages stands. */
-  readonly arrayStart: number
-  readonly messages: readonly PlacedSpan[]
-}
-
 /**
  * With how many messages of `known` a body begins whose messages stand at `arrayStart`, byte for byte, separators
  * included. Only memory is compared: nothing of the body has to be read for it.
  */
-function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+function sharedCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
   const isSame = (from: number, to: number): boolean => {
     const [start, end] = [endOf(known, from), endOf(known, to)]
     const moved = arrayStart - known.arrayStart
@@ -207,7 +160,7 @@ function sharedCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): n
 }
 
 /** How many messages they share, judged by a few bytes: a guess that is made at once. */
-function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): number {
+function likelyCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
   const moved = arrayStart - known.arrayStart
   const isSame = (start: number, end: number): boolean =>
     end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
@@ -229,10 +182,7 @@ function likelyCount(known: DelimitedBody, bytes: Buffer, arrayStart: number): n
 const PROBE_BYTES = 96
 
 /** Where the first `count` messages end, with what the last one stands in; 0: behind the bracket's place. */
-function endOf(
-  { messages, arrayStart }: Pick<DelimitedBody, 'messages' | 'arrayStart'>,
-  count: number,
-): number {
+function endOf({ messages, arrayStart }: ReadBody, count: number): number {
   const last = messages[count - 1]
   return (last?.envelope ?? last)?.end ?? arrayStart
 }

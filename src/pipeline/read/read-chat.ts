@@ -12,6 +12,7 @@ import { runBySize, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { Settings } from '../../config/settings.ts'
+import { bytesOf } from '../send/outgoing-body.ts'
 import { createHash, hash } from 'node:crypto'
 
 export type ReadChatOptions = {
@@ -85,14 +86,7 @@ export function bodySource(body: Buffer): Source {
     text: (start, end) => body.toString('utf8', start, end),
     hash: (start, end) => hash('sha256', body.subarray(start, end), 'base64url'),
     hashSteps: (start, end) => hashSteps(body.subarray(start, end)),
-    joined: (pieces) =>
-      bodySource(
-        Buffer.concat(
-          pieces.map((piece) =>
-            typeof piece === 'string' ? Buffer.from(piece, 'utf8') : body.subarray(piece.start, piece.end),
-          ),
-        ),
-      ),
+    joined: (pieces) => bodySource(bytesOf(body, pieces)),
   }
 }
 

@@ -1,11 +1,20 @@
 import { z } from 'zod'
 import { isConversationId } from '../../conversation/keys.ts'
 import { parseJsonText } from '../../json/json-value.ts'
-import type { Chat, FoundRequest, KeyedRequest, SeenRequest } from '../request.ts'
+import type { KeyedConversation } from '../../summaries/summary-record.ts'
 
 // Requests that were seen, and which conversation one belongs to that goes on from such. A conversation forks only when both
 // ways go on: an end that was edited, retried or written anew is the same conversation, and whichever end is gone on from first
 // keeps the id.
+
+/** A request that was seen, as it is on record. */
+export type SeenRequest = Readonly<z.output<typeof seenRequest>>
+
+/** The seen request that a conversation goes on from, and at which of its points that stands. */
+export type FoundRequest = { readonly point: number; readonly seen: SeenRequest }
+
+/** A seen request with the meaning key that it is recorded under. */
+export type KeyedRequest = { readonly key: string; readonly seen: SeenRequest }
 
 /** Which conversation a request belongs to. */
 type Identity = {
@@ -21,7 +30,11 @@ type Identity = {
 type SeenAt = (key: string) => Promise<SeenRequest | null>
 
 /** The conversation of a request that goes on from one on record. */
-export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt): Promise<Identity> {
+export async function identityOf(
+  found: FoundRequest,
+  chat: KeyedConversation,
+  seenAt: SeenAt,
+): Promise<Identity> {
   const { seen, point } = found
   const own = { conversation: seen.conversation, parent: seen.parent, changed: [] }
   const key = chat.keys[point] ?? ''
@@ -42,7 +55,7 @@ export async function identityOf(found: FoundRequest, chat: Chat, seenAt: SeenAt
 }
 
 /** The request that this one goes on from, as it is to be recorded; empty where that led here before. */
-export function followed({ seen, point }: FoundRequest, chat: Chat): readonly KeyedRequest[] {
+export function followed({ seen, point }: FoundRequest, chat: KeyedConversation): readonly KeyedRequest[] {
   if (seen.next !== null && leadsThrough(seen.next, point, chat)) return []
   return [{ key: chat.keys[point] ?? '', seen: { ...seen, next: chat.keys[chat.messages.length] ?? '' } }]
 }
@@ -59,9 +72,7 @@ export function readName(text: string): ConversationName | null {
   return parent === null || isConversationId(parent) ? { conversation, parent } : null
 }
 
-/**
- * A seen request as text for the store: what is rare is written only where it is there.
- */
+/** A seen request as text for the store: what is rare is written only where it is there. */
 export function writeSeen({ conversation, parent, compaction, next, partedAt, inner }: SeenRequest): string {
   const rare = { partedAt: partedAt ?? undefined, inner: inner || undefined }
   return JSON.stringify({ conversation, parent, compaction, next, ...rare })
@@ -75,7 +86,7 @@ export function readSeen(text: string): SeenRequest | null {
 // --- internal ---
 
 /** Whether the prefix with this key is one of the conversation's own, longer than its first `point` messages. */
-function leadsThrough(key: string, point: number, { structure, keys }: Chat): boolean {
+function leadsThrough(key: string, point: number, { structure, keys }: KeyedConversation): boolean {
   for (const following of structure.recordPoints)
     if (following > point && keys[following] === key) return true
   return false
@@ -121,8 +132,15 @@ const keyText = z.string().nullable()
 const seenRequest = z.object({
   conversation: idText,
   parent: idText.nullable().catch(null),
+  /** Key of the compaction that it stood in. */
   compaction: keyText,
+  /** Key of the request that went on from here last: one that goes on in another way forks here. */
   next: keyText.catch(null),
+  /**
+   * Key of the request behind which another one went on in another way and took the place of this one as the
+   * conversation's end; null where none did. As soon as that one has gone on, a request that goes on from here is a branch.
+   */
   partedAt: keyText.catch(null),
+  /** Whether no request ended here: it is the beginning of a longer one, whose end is `next`. */
   inner: z.boolean().catch(false),
 })

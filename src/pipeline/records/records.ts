@@ -10,8 +10,18 @@ import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
-import type { Chat, FoundRequest, ReadRequest, RecordPlace, Remembered, SeenRequest } from '../request.ts'
-import { followed, identityOf, readName, readSeen, writeName, writeSeen } from './forks.ts'
+import type { Chat, Remembered } from '../request.ts'
+import type { RecordedConversation, RecordPlace } from '../../summaries/summary-record.ts'
+import {
+  type FoundRequest,
+  followed,
+  identityOf,
+  readName,
+  readSeen,
+  type SeenRequest,
+  writeName,
+  writeSeen,
+} from './forks.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import { countBelow } from '../../conversation/structure.ts'
 
@@ -22,35 +32,13 @@ import { countBelow } from '../../conversation/structure.ts'
  * nothing to a model with a larger one. Of a request that goes on from no whole one its last beginnings are recorded,
  * too: the next may share no more with it than one of those. All of them are kept for `store.ttl_days`.
  */
-export type Records = {
-  readonly find: (chat: Chat, place: RecordPlace) => Eventual<Remembered>
-  /** Records a compaction; returns the one that stands, which is another's where that came first. */
-  readonly keep: (of: RecordedConversation, compaction: Compaction) => Eventual<Compaction>
-  /**
-   * Records a compaction in the place of one at the same point: a view that was refused is not followed again. Nobody waits
-   * for it: it is found from now on, by this process.
-   */
-  readonly replace: (of: RecordedConversation, compaction: Compaction) => void
-  /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
-  readonly sendElsewhere: (of: RecordedConversation, compaction: Compaction) => void
-  /** Whether bound thoughts may have been taken out of a conversation of this scope. */
-  readonly holdsThoughts: (scope: string) => Eventual<boolean>
-  /** Records that this request was seen, in the compaction that `remembered` names. */
-  readonly see: (chat: Chat, place: RecordPlace, remembered: Remembered) => void
-  /**
-   * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
-   * that of a conversation that was deleted is not kept here.
-   */
-  readonly forgetRead: () => void
-}
+export type Records = ReturnType<typeof createRecords>
 
-/** A conversation with its id and with what its records are found by. */
-export type RecordedConversation = Pick<ReadRequest, 'chat' | 'place'> & {
-  readonly remembered: Pick<Remembered, 'conversation'>
-}
+/** Such a conversation as it was read. */
+type RecordedChat = RecordedConversation & { readonly chat: Chat }
 
 /** If the store fails, requests go on as if nothing were on record. */
-export function createRecords(store: Store, guarded: StoreGuard): Records {
+export function createRecords(store: Store, guarded: StoreGuard) {
   /** The same record is the same compaction: what was found out about it is found again by that. */
   const compactions = lruCache<Compaction | typeof DAMAGED>(COMPACTIONS_MAX)
 
@@ -149,6 +137,7 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     return { ...identity, conversation, isKnown: true, compaction, found, seenUntil, sharedUntil }
   }
 
+  /** Records that this request was seen, in the compaction that `remembered` names. */
   function see(chat: Chat, place: RecordPlace, remembered: Remembered): void {
     void guarded(undefined, () => {
       const { compaction, conversation, parent, found, changed, sharedUntil } = remembered
@@ -185,7 +174,11 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
     })
   }
 
-  function replace(of: RecordedConversation, compaction: Compaction): void {
+  /**
+   * Records a compaction in the place of one at the same point: a view that was refused is not followed again. Nobody waits
+   * for it: it is found from now on, by this process.
+   */
+  function replace(of: RecordedChat, compaction: Compaction): void {
     const { chat, place, remembered } = of
     void guarded(undefined, () =>
       store.put([
@@ -196,21 +189,28 @@ export function createRecords(store: Store, guarded: StoreGuard): Records {
   }
 
   return {
+    /**
+     * Lets go of compactions that were read of late, which hold content where they have summaries: they are read again, and
+     * that of a conversation that was deleted is not kept here.
+     */
     forgetRead: () => compactions.clear(),
     find,
     see,
-    keep: ({ chat, place, remembered: { conversation } }, compaction) => {
-      return guarded(compaction, async () => {
+    /** Records a compaction; returns the one that stands, which is another's where that came first. */
+    keep: ({ chat, place, remembered: { conversation } }: RecordedChat, compaction: Compaction) =>
+      guarded(compaction, async () => {
         const { key, value } = compactionEntry(chat, place, compaction)
         const thoughts = store.put(thoughtsOf(chat, place))
         // Both at once: of two that fail neither may be left without anybody who hears of it.
         const [standing] = await Promise.all([store.putIfAbsent(key, value, conversation), thoughts])
         return readOnce(standing, chat) ?? compaction
-      })
-    },
+      }),
     replace,
-    sendElsewhere: (of, compaction) => replace(of, withElsewhere(compaction, of.chat)),
-    holdsThoughts: (scope) =>
+    /** Records that this request was sent in another form than its compaction's: what is thought in reply holds in that alone. */
+    sendElsewhere: (of: RecordedChat, compaction: Compaction) =>
+      replace(of, withElsewhere(compaction, of.chat)),
+    /** Whether bound thoughts may have been taken out of a conversation of this scope. */
+    holdsThoughts: (scope: string) =>
       guarded(false, async () => (await store.getFirst([thoughtsKey(scope)])) !== null),
   }
 }
@@ -263,16 +263,10 @@ function thoughtsKey(scope: string): string {
 }
 
 function keysAt(prefix: string, { keys }: Chat, points: readonly number[]): string[] {
-  const all: string[] = []
-  for (const point of points) all.push(prefix + (keys[point] ?? ''))
-  return all
+  return points.map((point) => prefix + (keys[point] ?? ''))
 }
 
-function compactionEntry(
-  chat: Chat,
-  place: RecordPlace,
-  compaction: Compaction,
-): Pick<StoreEntry, 'key' | 'value'> {
+function compactionEntry(chat: Chat, place: RecordPlace, compaction: Compaction) {
   return {
     key: prefixesOf(place).compaction + (chat.keys[compaction.point] ?? ''),
     value: writeCompaction(compaction, chat.structure.systemCount),

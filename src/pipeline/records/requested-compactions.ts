@@ -1,36 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { lruCache } from '../../lru-cache.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Eventual } from '../../scheduling/drive.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 
 /** Compactions that the operator asked for: each is for the next request of its conversation, whichever replica gets it. */
-export type RequestedCompactions = {
-  readonly ask: (conversation: string) => Eventual<void>
-  /** Whether a compaction was asked for; the first request that takes it has it. */
-  readonly take: (conversation: string) => Promise<boolean>
-  /** Forgets what was asked of a conversation that is deleted. */
-  readonly forget: (conversation: string) => void
-}
-
 export function createRequestedCompactions(
   store: Pick<Store, 'getFirst' | 'put' | 'putIfAbsent'>,
   guarded: StoreGuard,
-): RequestedCompactions {
+) {
   /** What was asked of this process, by conversation: it holds even if nothing can be written. */
   const asked = lruCache<string>(REMEMBERED_MAX)
   const taken = lruCache<true>(REMEMBERED_MAX)
 
   return {
-    forget: (conversation) => asked.delete(conversation),
-    ask: (conversation) => {
+    /** Forgets what was asked of a conversation that is deleted. */
+    forget: (conversation: string) => asked.delete(conversation),
+    ask: (conversation: string) => {
       const id = randomUUID()
       asked.set(conversation, id)
       return guarded(undefined, () =>
         store.put([{ key: keyOf(conversation), value: id, group: conversation }]),
       )
     },
-    take: async (conversation) => {
+    /** Whether a compaction was asked for; the first request that takes it has it. */
+    take: async (conversation: string) => {
       const standing = await guarded(null, () => store.getFirst([keyOf(conversation)]))
       // The newest first: what was asked of this process may have been done by another, and asked for again there.
       const ids = new Set([standing?.value, asked.get(conversation)])

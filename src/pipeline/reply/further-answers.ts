@@ -12,7 +12,7 @@ import { recoverFromOverflow } from '../send/recover.ts'
 import type { SendingParts } from '../request-parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
 import { callAgain, continuationSeam, continuedText, lastWordsOf, paragraphSeam } from './seams.ts'
-import { readPlain } from './whole-answer.ts'
+import { readWhole } from './whole-answer.ts'
 
 /** What becomes of a reply that is not over yet. */
 export type Further =
@@ -29,19 +29,12 @@ export type Further =
   /** It cannot go on, and without that it is nothing: what the upstream said last. */
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
-export type FurtherAnswers = {
-  /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
-  readonly after: (reply: Reply) => Promise<Further>
-  /** How often either was done. */
-  readonly counts: () => ReplyCounts
-}
+export type FurtherAnswers = ReturnType<typeof createFurtherAnswers>
 
-export type FurtherAnswersOptions = {
+type FurtherAnswersOptions = {
   /** The request as it was answered. */
   readonly form: Form
-  readonly toolName: string | null
-  readonly recallRounds: number
-  readonly continuationsMax: number
+  readonly limits: StepLimits
   /** What is left of the budget beside the request, in our tokens. */
   readonly roomTokens: number
   readonly count: (text: string) => number
@@ -57,16 +50,11 @@ export type FurtherAnswersOptions = {
 }
 
 /** Answers what the model asked of Foldgate, and has it go on where its reply was cut. */
-export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAnswers {
+export function createFurtherAnswers(options: FurtherAnswersOptions) {
   const { failures, goesOn } = options
   const { replies } = options.form.chat.dialect
   /** The request as it was last sent. */
-  let { form } = options
-  let limits: StepLimits = {
-    toolName: options.toolName,
-    recallsLeft: options.recallRounds,
-    continuationsLeft: options.continuationsMax,
-  }
+  let { form, limits } = options
   /** What was said and answered since the request, as messages. */
   let turns: readonly string[] = []
   /** What the model said since then, where it was cut. */
@@ -142,11 +130,6 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
     return { kind: 'answer', outcome, seam, standsCut: true }
   }
 
-  function continueText(): Promise<Further> {
-    const lastWords = lastWordsOf(said)
-    return continueWith(replies.goOn(said, continuedText(lastWords)), continuationSeam(said, lastWords))
-  }
-
   /** A reply that was cut within a call says nothing, maybe, but that it called. */
   function repeatedCall(tool: string): readonly string[] {
     return replies.goOn(said === '' ? `[calling ${tool}: cut off]` : said, callAgain(tool))
@@ -155,7 +138,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   function refused(part: 'recall' | 'continuation', outcome: Outcome | null): void {
     // What it says is nobody's to read, and left open it keeps its place where an upstream takes few at a time.
     if (outcome !== null) discard(outcome.answer)
-    failures.note(part, new Error(`the upstream did not go on: ${statusOf(outcome)}`))
+    const status = outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
+    failures.note(part, new Error(`the upstream did not go on: ${status}`))
   }
 
   /** Null where it fails on the wire. */
@@ -171,22 +155,18 @@ export function createFurtherAnswers(options: FurtherAnswersOptions): FurtherAns
   }
 
   return {
-    after: async (reply) => {
+    /** Asks the upstream to go on from a reply, where that is called for. Rejects where the upstream cannot be reached, or the client left. */
+    after: async (reply: Reply): Promise<Further> => {
       const step = nextStep(reply, limits)
-      switch (step.kind) {
-        case 'end':
-          return step
-        case 'recall':
-          return recall(reply, step.calls, step.isTooOften)
-        case 'continue-text':
-          said += reply.text ?? ''
-          return continueText()
-        case 'repeat-call':
-          said += reply.text ?? ''
-          return continueWith(repeatedCall(step.name), paragraphSeam(said))
-      }
+      if (step.kind === 'end') return step
+      if (step.kind === 'recall') return recall(reply, step.calls, step.isTooOften)
+      said += reply.text ?? ''
+      if (step.kind === 'repeat-call') return continueWith(repeatedCall(step.name), paragraphSeam(said))
+      const lastWords = lastWordsOf(said)
+      return continueWith(replies.goOn(said, continuedText(lastWords)), continuationSeam(said, lastWords))
     },
-    counts: () => ({ recalls, continuations }),
+    /** How often either was done. */
+    counts: (): ReplyCounts => ({ recalls, continuations }),
   }
 }
 
@@ -240,17 +220,18 @@ export const RECALL_NO_MORE =
 const RECALL_ROOM_TOKENS_MIN = 512
 
 /**
- * Answers calls of the tool from the client's own conversation: a page of at most a quarter of what is left of the
+ * Answers a call of the tool from the client's own conversation: a page of at most a quarter of what is left of the
  * budget. `counted` null: nothing had to be counted, so nothing was left out.
  */
-export function recallAnswers(
+export async function recallAnswer(
   counted: Counted | null,
-): (argumentsText: string, form: Pick<Form, 'compacted'>, roomTokens: number) => Promise<string> {
-  return async (argumentsText, { compacted }, roomTokens) => {
-    if (counted === null || compacted === null) return NOTHING_LEFT_OUT
-    const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
-    return runInSlices(answerRecall({ history: counted.history, compacted }, argumentsText, tokensMax))
-  }
+  argumentsText: string,
+  { compacted }: Form,
+  roomTokens: number,
+): Promise<string> {
+  if (counted === null || compacted === null) return NOTHING_LEFT_OUT
+  const tokensMax = Math.max(PAGE_TOKENS_MIN, Math.floor(roomTokens * PAGE_SHARE))
+  return runInSlices(answerRecall({ history: counted.history, compacted }, argumentsText, tokensMax))
 }
 
 /** A form of a request with further messages, as JSON, behind its own. */
@@ -287,17 +268,13 @@ export function sendFurther(
     const send = first.asksUsage ? askForUsage(sendWithTurns, parts) : sendWithTurns
     const outcome = await retrying(send, [recoverFromOverflow], parts)(form, sending)
     if (shape !== 'json' || shapeOf(outcome.answer) !== 'json') return outcome
-    const read = await readPlain(outcome)
+    const read = await readWhole(outcome)
     exchange.signal.throwIfAborted()
     return read
   }
 }
 
 // --- internal ---
-
-function statusOf(outcome: Outcome | null): string {
-  return outcome === null ? 'it could not be reached' : `status ${outcome.answer.status}`
-}
 
 const PAGE_SHARE = 0.25
 

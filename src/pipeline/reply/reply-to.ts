@@ -1,12 +1,13 @@
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
-import { createFurtherAnswers, type FurtherAnswers, recallAnswers, sendFurther } from './further-answers.ts'
+import { createFurtherAnswers, type FurtherAnswers, recallAnswer, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { type AnswerObserver, observeAnswer } from '../observe.ts'
 import type { SendingParts } from '../request-parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
+import { ERROR_BYTES_MAX } from '../send/judge.ts'
 import { fittingForm } from '../send/recover.ts'
-import { parsedBody, readPlain, readWhole, withoutLength } from './whole-answer.ts'
+import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
@@ -89,7 +90,7 @@ export function joinStream(
       if (isBeyondUs) return
       const { reply: said, shown } = stream.ended()
       if (shown.length > 0) yield bytesOf(shown)
-      const next = said === null ? END : await further.after(said)
+      const next = said === null ? { kind: 'end' as const } : await further.after(said)
       if (next.kind === 'refused') {
         // What has been shown cannot be taken back: the upstream's error follows it, and an end in the middle.
         yield* errorEvent(next.outcome, replies)
@@ -198,15 +199,17 @@ function joinedReply(
   const counted = form.chat === chat ? (measure?.counted ?? null) : null
   const further = createFurtherAnswers({
     form,
-    toolName: rules.toolName,
-    recallRounds: profile.recall.rounds,
-    continuationsMax: rules.continues ? profile.continuation.max : 0,
+    limits: {
+      toolName: rules.toolName,
+      recallsLeft: profile.recall.rounds,
+      continuationsLeft: rules.continues ? profile.continuation.max : 0,
+    },
     roomTokens: roomTokens(request),
     count: (text) => counted?.history.count(text) ?? Buffer.byteLength(text),
     send: sendFurther(request, shape, offer, parts),
     fit: (larger, budgetTokens) => fittingForm(larger, budgetTokens, sending, parts),
     goesOn: (next) => goesOn(next, shape),
-    answerRecall: recallAnswers(counted),
+    answerRecall: (...asked) => recallAnswer(counted, ...asked),
     failures,
   })
   const join = shape === 'stream' ? joinStream : joinPlain
@@ -250,7 +253,7 @@ async function joinPlain(
   { rules, further }: JoinOptions,
 ): Promise<JoinedReply> {
   const plain = first.form.chat.dialect.replies.join(rules)
-  let outcome = await readPlain(first)
+  let outcome = await readWhole(first)
   for (const piece of outcome.held) {
     observer.tap(piece)
     await pauseIfDue()
@@ -299,16 +302,11 @@ async function* errorEvent(outcome: Outcome, replies: Replies): AsyncGenerator<B
   if (isJsonObject(error)) yield Buffer.from(replies.errorEvent(error))
 }
 
-/** Larger errors are pages, not messages. */
-const ERROR_BYTES_MAX = 256 * 1024
-
 /** An event with the bytes that it came in. */
 type RawEvent = { readonly text: string; readonly bytes: Buffer }
 
 /** How long an answer may take to end behind its last event, in milliseconds. */
 const DRAIN_MS = 250
-
-const END = { kind: 'end' } as const
 
 /** An event of that size holds a picture. A longer one, and what follows it, goes on as it comes. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024

@@ -2,18 +2,13 @@ import { isTooMuch, parseAnswerText } from '../../formats/answer-json.ts'
 import type { Outcome } from '../request.ts'
 import { holdBack } from '../send/judge.ts'
 
-/** A plain answer with its body read, as far as that is not too large. */
-export function readPlain(outcome: Outcome): Promise<Outcome> {
-  return readWhole(outcome, BODY_BYTES_MAX)
-}
-
-/** An answer with all of its body taken, or with as much as came before it broke off or grew larger than so many bytes. */
-export async function readWhole(outcome: Outcome, bytesMax: number): Promise<Outcome> {
-  const { pieces } = await holdBack(outcome.answer.body, {
-    enough: () => false,
-    holdMs: ENDLESS_MS,
-    bytesMax,
-  })
+/** An answer with all of its body taken, or with as much as came in time before it broke off or grew larger than so many bytes. */
+export async function readWhole(
+  outcome: Outcome,
+  bytesMax = BODY_BYTES_MAX,
+  holdMs = ENDLESS_MS,
+): Promise<Outcome> {
+  const { pieces } = await holdBack(outcome.answer.body, { enough: () => false, holdMs, bytesMax })
   return { ...outcome, held: [...outcome.held, ...pieces] }
 }
 

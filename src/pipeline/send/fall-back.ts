@@ -4,11 +4,12 @@ import type { Profile } from '../../profiles/schema.ts'
 import { blanksBilling } from '../billing-line.ts'
 import { originalForm, placedAnew, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
-import { countedMeasure } from '../measure/measure-request.ts'
+import { countedIn } from '../measure/measure-request.ts'
 import type { RequestParts, SendingParts } from '../request-parts.ts'
 import { destinationOf, isObservedSubscription } from '../read-request.ts'
 import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { holdBack } from './judge.ts'
+import { readWhole } from '../reply/whole-answer.ts'
+import { ERROR_BYTES_MAX, ERROR_HOLD_MS } from './judge.ts'
 import { discard, isAnswered, isTooLarge, sendAgain } from './outcome.ts'
 import { learnFromRefusal } from './recover.ts'
 import { withDeployment } from './outgoing-body.ts'
@@ -22,13 +23,13 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
   const elsewhere = atLargerModel(sending.request, parts)
   if (elsewhere === null) return refused
   // Whatever comes of it, the client may have to get this one.
-  const first = await readToItsEnd(refused)
+  const isWhole = refused.answer.body.isEnded
+  const first = isWhole ? refused : await readWhole(refused, ERROR_BYTES_MAX, ERROR_HOLD_MS)
   if (!first.answer.body.isEnded) return first
   const larger: Sending = {
     ...sending,
     request: elsewhere,
     measure: null,
-    flight: null,
     refused: new Set(),
     // So its answer is looked at before any of it goes on: it may still be a refusal.
     wasTooLong: true,
@@ -60,19 +61,6 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
 }
 
 // --- internal ---
-
-/** The longest wait for the rest of a refusal, in milliseconds, and the most that is read of it, in bytes. */
-const REFUSAL_HOLD_MS = 10_000
-const REFUSAL_BYTES_MAX = 256 * 1024
-
-/** A refusal as it came, with all of its body taken as far as that comes soon. */
-async function readToItsEnd(refused: Outcome): Promise<Outcome> {
-  const { body } = refused.answer
-  if (body.isEnded) return refused
-  const bounds = { holdMs: REFUSAL_HOLD_MS, bytesMax: REFUSAL_BYTES_MAX }
-  const { pieces } = await holdBack(body, { enough: () => false, ...bounds })
-  return { ...refused, held: [...refused.held, ...pieces] }
-}
 
 /**
  * The request as one to the larger model: with its name in the place of the client's, and under its own window. What is on
@@ -148,14 +136,13 @@ function profileFor(
  * The client's conversation as far as it fits, else what is compacted for this window: with recaps, and on no record. Thoughts
  * that are bound are another model's.
  */
-async function formFor(sending: Sending, parts: RequestParts): Promise<Form | null> {
+async function formFor(sending: Sending, parts: RequestParts): Promise<Form> {
   const { request } = sending
-  const measure = await countedMeasure(sending, parts)
-  const { counted } = measure
-  if (counted === null) return null
+  const counted = await countedIn(sending, parts)
   const of = { ...request, strict: isStrict(request, parts.models) }
+  const { measure } = sending
   const form =
-    measure.pressure <= 1
+    measure !== null && measure.pressure <= 1
       ? originalForm(request.chat, measure.incomingTokens)
       : await placedAnew(of, counted, null, parts)
   const compaction = form.compacted?.compaction ?? null

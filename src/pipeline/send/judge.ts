@@ -1,7 +1,7 @@
 import type { Answers } from '../../formats/answer-contract.ts'
 import type { Judged } from '../request.ts'
 import { type AnswerWatch, type WatchDecision, watchJson, watchStream } from '../../overflow/answer-watch.ts'
-import { classifyAnswer } from '../../overflow/classify.ts'
+import { classifyAnswer, type WindowKnowledge } from '../../overflow/classify.ts'
 import { shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isLate } from '../../upstream/failure.ts'
@@ -19,12 +19,7 @@ export type JudgeOptions = {
   readonly mayBeRefused: boolean
   /** The longest hold, in milliseconds. */
   readonly holdMs: number
-  readonly knowledge: {
-    /** The window as far as it is known, for answers that state only their usage. */
-    readonly knownWindowTokens: number | null
-    /** The prompt's size as the provider counts, as far as we know; null where it was not counted. */
-    readonly expectedPromptTokens: number | null
-  }
+  readonly knowledge: WindowKnowledge
 }
 
 /**
@@ -91,13 +86,13 @@ export function holdBack(body: AnswerBody, options: HoldOptions): Promise<HeldBe
   })
 }
 
-// --- internal ---
-
 /** Larger errors are pages, not messages. */
-const ERROR_BYTES_MAX = 256 * 1024
+export const ERROR_BYTES_MAX = 256 * 1024
 
 /** The longest wait for the rest of an error, in milliseconds. */
-const ERROR_HOLD_MS = 10_000
+export const ERROR_HOLD_MS = 10_000
+
+// --- internal ---
 
 /** The most of a 200 that is held, in bytes. */
 const HELD_BYTES_MAX = 4 * 1024 * 1024

@@ -89,10 +89,10 @@ export function withDeployment(target: Target, deployment: string): Target {
   return path === target.path ? target : { ...target, path }
 }
 
-/** The same form with a lower output limit. */
-export function clamped(form: Form, outputTokens: number): Form {
+/** The same form with a lower output limit; the very one if there is none. */
+export function clamped(form: Form, outputTokens: number | null): Form {
   const limit = form.chat.body.outputLimit
-  if (limit === null) return form
+  if (limit === null || outputTokens === null) return form
   const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
   return { ...form, pieces: withLessThinking(pieces, limit, outputTokens), clampedOutputTokens: outputTokens }
 }

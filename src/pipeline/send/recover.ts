@@ -4,15 +4,14 @@ import { type SmallerFormOptions, tightenedForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { knownWindow } from '../measure/measure.ts'
 import { promptTokensOf } from '../measure/sent-prompt.ts'
-import type { Form, Measure, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { countedMeasure } from '../measure/measure-request.ts'
+import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
+import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
 import { unknownWording } from '../../overflow/classify-error.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
-
 import { clamped } from './outgoing-body.ts'
 
 /**
@@ -98,13 +97,7 @@ export async function fittingForm(
 ): Promise<Form | null> {
   const { profile, whyUntouched } = sending.request
   if (profile.trigger === 'off' || whyUntouched !== null) return null
-  const how = {
-    budgetTokens,
-    keepRecent: profile.keep.recent_messages,
-    smallest: false,
-    fills: false,
-    refusedTokens: form.sentTokens,
-  }
+  const how = { budgetTokens, fills: false, refusedTokens: form.sentTokens }
   const smaller = await tightened(form, how, sending, parts)
   if (smaller === null || smaller.sentTokens > budgetTokens) return null
   recordForm(smaller, sending, parts)
@@ -152,15 +145,16 @@ export function withFittingLimit(form: Form, sending: Sending, parts: RequestPar
       window,
       clampOutput: profile.overflow.clamp_output,
     })
-    return outputTokens === null ? form : clamped(form, outputTokens)
+    return clamped(form, outputTokens)
   })
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */
 async function countSent(form: Form, sending: Sending, parts: RequestParts): Promise<number> {
   if (form.compacted !== null) return form.sentTokens
-  const measure = await parts.failures.around('measure', null, () => countedMeasure(sending, parts))
-  return measure?.incomingTokens ?? form.sentTokens
+  const counted = await parts.failures.around('measure', null, () => countedIn(sending, parts))
+  const { measure } = sending
+  return counted === null || measure === null ? form.sentTokens : measure.incomingTokens
 }
 
 /**
@@ -169,7 +163,7 @@ async function countSent(form: Form, sending: Sending, parts: RequestParts): Pro
  * not, the client gets the refusal as it came, and this wording is not tried again for an hour.
  */
 export async function trySmaller(first: Outcome, { form, sending, send, parts }: Retrying): Promise<Outcome> {
-  const { profile, whyUntouched, modelKey, remembered, chat } = sending.request
+  const { profile, whyUntouched, modelKey, remembered } = sending.request
   const wording = wordingOf(first)
   const mayTry = !profile.observe && profile.overflow.attempts > 0 && profile.trigger !== 'off'
   if (wording === null || !mayTry || whyUntouched !== null) return first
@@ -179,18 +173,13 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   const sentTokens = await countSent(form, sending, parts)
   const { measure } = sending
   const promptTokens = promptTokensOf(measure, form, sentTokens)
-  if (measure === null || promptTokens < worthTokens(measure)) return first
-  const how = {
-    budgetTokens: Math.floor((sentTokens - 1) / 2),
-    keepRecent: profile.keep.recent_messages,
-    smallest: false,
-    fills: true,
-    refusedTokens: sentTokens,
-  }
+  const window = knownWindow(measure)
+  const worthTokens = window === null ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
+  if (measure === null || promptTokens < worthTokens) return first
+  const how = { budgetTokens: Math.floor((sentTokens - 1) / 2), fills: true, refusedTokens: sentTokens }
   const smaller = await tightened(first.form, how, sending, parts)
   if (smaller === null) return first
-  const limit = first.form.clampedOutputTokens
-  const half = limit === null || chat.body.outputLimit === null ? smaller : clamped(smaller, limit)
+  const half = clamped(smaller, first.form.clampedOutputTokens)
   // They were refused, or are what was: another refusal is answered by no larger request.
   sending.refused.add('original')
   const second = await sendAgain(first, () => send(half, sending))
@@ -198,7 +187,9 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   if (!isAnswered(second)) {
     discard(second.answer)
     // A server in trouble, or one that is asked too often, has said nothing of this wording.
-    if (isRefusedAlike(second)) noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
+    const reason = second.verdict === 'refused' ? second.classification?.class : null
+    if (reason === 'other' || reason === 'overflow')
+      noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
     return { ...first, attempts: second.attempts }
   }
   const answered = { conversation: remembered.conversation, promptTokens }
@@ -219,14 +210,6 @@ const WINDOW_SHARE_MIN = 0.5
 /** Where the window is a guess, the smallest prompt that may be too long, in the provider's tokens. */
 const GUESSED_TOKENS_MIN = 4_096
 
-function worthTokens({ window }: Measure): number {
-  return window.source === 'default' ? GUESSED_TOKENS_MIN : window.tokens * WINDOW_SHARE_MIN
-}
-
-function isRefusedAlike({ verdict, classification }: Outcome): boolean {
-  return verdict === 'refused' && (classification?.class === 'other' || classification?.class === 'overflow')
-}
-
 /** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */
 function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {
   if (verdict !== 'refused' || classification?.class !== 'other' || !answer.body.isEnded) return null
@@ -246,17 +229,17 @@ type RefusedForm = {
 /** A smaller form of what was refused; null where nothing more can be taken away. */
 function tightened(
   refused: Form,
-  how: Omit<SmallerFormOptions, 'previous'>,
+  how: Pick<SmallerFormOptions, 'budgetTokens' | 'fills' | 'refusedTokens'> & Partial<SmallerFormOptions>,
   sending: Sending,
   parts: RequestParts,
 ): Eventual<Form | null> {
   const { request } = sending
   return parts.failures.around('recovery', null, async () => {
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const previous = refused.compacted?.compaction ?? request.remembered.compaction
     const strict = isStrict(request, parts.models)
-    return tightenedForm({ ...request, strict }, counted, { ...how, previous }, parts)
+    const usual = { keepRecent: request.profile.keep.recent_messages, smallest: false, previous }
+    return tightenedForm({ ...request, strict }, counted, { ...usual, ...how }, parts)
   })
 }
 

@@ -2,12 +2,12 @@ import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
-import { countedMeasure } from '../measure/measure-request.ts'
+import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
-import type { Chat, Counted, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
+import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
 import { bytesOf, clamped } from './outgoing-body.ts'
 
@@ -88,14 +88,11 @@ function underStrictPlacement(form: Form, sending: Sending, parts: RequestParts)
   const { request } = sending
   return parts.failures.around('compaction', null, async () => {
     if (request.profile.template !== 'auto' || form.strict || !form.isRewritten) return null
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const compaction = form.compacted?.compaction ?? null
     const placed = await placedAnew({ ...request, strict: true }, counted, compaction, parts)
     // A conversation that was only repaired may have nothing to join.
-    if (!placed.strict) return null
-    const { clampedOutputTokens } = form
-    return clampedOutputTokens === null ? placed : clamped(placed, clampedOutputTokens)
+    return placed.strict ? clamped(placed, form.clampedOutputTokens) : null
   })
 }
 
@@ -119,32 +116,24 @@ function curedForm(
     // What the client itself has left out is not here to be put back.
     const compaction = form.compacted?.compaction ?? null
     if (refusal === 'missing' && compaction === null) return null
-    const { counted } = await countedMeasure(sending, parts)
-    if (counted === null) return null
+    const counted = await countedIn(sending, parts)
     const strict = form.strict || isStrict(request, parts.models)
     const isBound = refusal === 'stale' || isVendors(request, parts)
-    const of = rebound({ request: { ...request, strict }, counted }, isBound)
+    const chat = rebound(request.chat, isBound)
+    const of = { ...request, chat, strict }
+    const found = { ...counted, history: { ...counted.history, messages: chat.messages } }
     const from = compaction ?? request.remembered.compaction
     const cured = await (refusal === 'stale'
-      ? thoughtlessForm(of.request, of.counted, from, parts.cache)
-      : compaction && thoughtfulForm(of.request, of.counted, compaction, parts.cache))
+      ? thoughtlessForm(of, found, from, parts.cache)
+      : compaction && thoughtfulForm(of, found, compaction, parts.cache))
     if (cured === null || bodyOf(cured).equals(bodyOf(form))) return null
-    if (form.clampedOutputTokens === null) return cured
     return clamped(cured, form.clampedOutputTokens)
   })
 }
 
-/** A conversation that was counted. */
-type Of<Request> = { readonly request: Request; readonly counted: Counted }
-
-/** A request of which a refusal has said that its signed thoughts are not bound, or that they are after all. */
-function rebound<Request extends { readonly chat: Chat }>(
-  { request, counted }: Of<Request>,
-  isBound: boolean,
-): Of<Request> {
-  const { chat } = request
+/** A conversation of which a refusal has said that its signed thoughts are not bound, or that they are after all. */
+function rebound(chat: Chat, isBound: boolean): Chat {
+  if (!isBound) return withFreeThoughts(chat)
   const { signedMessages, ...plain } = chat
-  const other = isBound ? { ...plain, messages: signedMessages ?? chat.messages } : withFreeThoughts(chat)
-  const history = { ...counted.history, messages: other.messages }
-  return { request: { ...request, chat: other }, counted: { ...counted, history } }
+  return { ...plain, messages: signedMessages ?? chat.messages }
 }

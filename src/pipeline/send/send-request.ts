@@ -28,9 +28,9 @@ import type {
   Send,
   Sending,
 } from '../request.ts'
-import { hasSchema, noteRecallRefused, withTool } from '../recall/recall-offer.ts'
+import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
-import { parsedBody, readPlain, withoutLength } from '../reply/whole-answer.ts'
+import { parsedBody, readWhole, withoutLength } from '../reply/whole-answer.ts'
 import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { runAtOnce } from '../../json/source.ts'
@@ -65,7 +65,6 @@ export async function sendRequest(request: PreparedRequest, parts: SendingParts)
     measure: request.measure,
     attempts: 0,
     firstSentAtMs: 0,
-    flight: null,
     refused: new Set(),
     wasTooLong: false,
     isUsageSuspected: false,
@@ -99,7 +98,6 @@ function mayThink({ chat }: PreparedRequest): boolean {
 /** Offers the model its tool. After a refusal that may be on account of it, the same form is sent without. */
 function offerRecall(send: Send, { models }: RequestParts): Send {
   async function sendOffering(form: Form, recall: RecallOffer, sending: Sending): Promise<Outcome> {
-    const { chat, modelKey } = sending.request
     const offered = { ...(await send(withTool(form, recall), sending)), form, offersRecall: true }
     // If messages are in an order that the server does not take, the tool is not why.
     if (!isOurDoing(offered) || offered.classification?.class === 'order') return offered
@@ -107,8 +105,7 @@ function offerRecall(send: Send, { models }: RequestParts): Send {
     const plain = await sendAgain(offered, () => send(form, sending))
     if (plain === null) return standing(offered)
     // A server's passing trouble also ends at the second try.
-    if (isAnswered(plain) && offered.answer.status !== 500)
-      noteRecallRefused(models, modelKey, hasSchema(chat))
+    if (isAnswered(plain) && offered.answer.status !== 500) noteRecallRefused(models, sending.request)
     return plain
   }
   return (form, sending) => {
@@ -133,7 +130,7 @@ function askPlainly(once: Send): Retry {
     if (plain === null) return standing(empty)
     // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
     if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
-    const streamed = isAnswered(plain) ? streamedAnswer(await readPlain(plain)) : null
+    const streamed = isAnswered(plain) ? streamedAnswer(await readWhole(plain)) : null
     if (streamed !== null) return { ...streamed, form }
     discard(plain.answer)
     return { ...empty, attempts: plain.attempts }
@@ -199,7 +196,6 @@ function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: Request
     const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const flight = profile.observe ? null : poolOf(upstreamName).enter(promptTokens)
-    sending.flight = flight
     try {
       // The table has this model at another address: who runs it here may have started it with less.
       const isHearsay =

@@ -1,34 +1,9 @@
 import { type Cancellation, waitFor } from '../../upstream/cancellation.ts'
 
-/**
- * The requests under way at one upstream. A local server's slots share one memory: when the prompts under way
- * fill it, several fail together, and would again if they were repeated at once.
- */
-export type SharedPool = {
-  /** Notes a request on its way there, with a prompt of so many of its tokens. */
-  readonly enter: (promptTokens: number) => Flight
-  /**
-   * Waits until a request that met a full pool may be tried again: one at a time, in the order in which they met it, each
-   * once the others have ended that are under way when its turn comes, or a few seconds later. The function that comes
-   * back lets the next one follow. Rejects where the client leaves.
-   */
-  readonly turn: (client: Cancellation) => Promise<() => void>
-}
-
-/** A request at the upstream. */
-export type Flight = {
-  /** The most prompt tokens that were under way at once while it was, its own included. */
-  readonly sharedTokens: number
-  /** Its answer has ended. */
-  readonly end: () => void
-}
-
 /** The pool of each upstream by its name; null is the default. */
-export type PoolOf = (upstream: string | null) => SharedPool
-
-export function createSharedPools(): PoolOf {
-  const pools = new Map<string | null, SharedPool>()
-  return function poolOf(upstream) {
+export function createSharedPools() {
+  const pools = new Map<string | null, ReturnType<typeof createSharedPool>>()
+  return function poolOf(upstream: string | null) {
     const known = pools.get(upstream) ?? createSharedPool()
     pools.set(upstream, known)
     return known
@@ -46,18 +21,30 @@ const QUEUE_MS = 12_000
 /** A server frees its memory a moment after its last word, in milliseconds. */
 const MOMENT_MS = 200
 
-type Known = { sharedTokens: number; readonly ended: Promise<void>; readonly end: () => void }
+/** A request at the upstream. */
+type Flight = {
+  /** The most prompt tokens that were under way at once while it was, its own included. */
+  sharedTokens: number
+  readonly ended: Promise<void>
+  /** Its answer has ended. */
+  readonly end: () => void
+}
 
-function createSharedPool(): SharedPool {
-  const underWay = new Set<Known>()
+/**
+ * The requests under way at one upstream. A local server's slots share one memory: when the prompts under way
+ * fill it, several fail together, and would again if they were repeated at once.
+ */
+function createSharedPool() {
+  const underWay = new Set<Flight>()
   let tokens = 0
   let lastTurn: Promise<void> = Promise.resolve()
 
   return {
-    enter: (promptTokens) => {
+    /** Notes a request on its way there, with a prompt of so many of its tokens. */
+    enter: (promptTokens: number): Flight => {
       const { promise: ended, resolve } = Promise.withResolvers<void>()
       tokens += promptTokens
-      const flight: Known = {
+      const flight: Flight = {
         sharedTokens: tokens,
         ended,
         end: () => {
@@ -71,7 +58,12 @@ function createSharedPool(): SharedPool {
       return flight
     },
 
-    turn: async (client) => {
+    /**
+     * Waits until a request that met a full pool may be tried again: one at a time, in the order in which they met it, each
+     * once the others have ended that are under way when its turn comes, or a few seconds later. The function that comes
+     * back lets the next one follow. Rejects where the client leaves.
+     */
+    turn: async (client: Cancellation): Promise<() => void> => {
       const before = lastTurn
       const { promise, resolve: pass } = Promise.withResolvers<void>()
       lastTurn = promise

@@ -12,7 +12,7 @@ import { createEventCutter } from './event-cutter.ts'
 
 /**
  * Asks for the usage of a streamed answer where the client did not: calibration needs it, and the event with it
- * is hidden again (`hide-usage.ts`). A refusal that speaks of it is answered by the same form without.
+ * is hidden again (`hidingUsage`). A refusal that speaks of it is answered by the same form without.
  */
 export function askForUsage(send: Send, { models, upstreams, usageInStreams }: RequestParts): Send {
   async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {
@@ -123,11 +123,7 @@ export function hidingUsage(hider: UsageHider): BodyTransform {
 // --- internal ---
 
 /** One failure proves little: what was refused with the addition and answered without it is believed the second time. */
-function noteRefused(
-  models: Pick<Models, 'set' | 'suspected'>,
-  key: ModelKey,
-  why: 'named' | 'guessed',
-): void {
+function noteRefused(models: Models, key: ModelKey, why: 'named' | 'guessed'): void {
   const suspected = models.suspected(key)
   suspected.usageRefusals += 1
   if (suspected.usageRefusals > 1) models.set(key, 'usage', why, 'refusal')

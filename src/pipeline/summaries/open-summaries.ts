@@ -4,8 +4,6 @@ import type { MadeCache } from '../../compaction/made-cache.ts'
 import type { Log } from '../../telemetry/log/log.ts'
 import type { ModelKnowledge } from '../../models/open-models.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import type { StoreGuard } from '../../storage/store-guard.ts'
-import type { Store } from '../../storage/store.ts'
 import { createAheadRecords } from '../../summaries/ahead-records.ts'
 import { createRateLimits } from '../../summaries/rate-limits.ts'
 import { createRejections } from '../../summaries/refused-fields.ts'
@@ -14,13 +12,11 @@ import { createSummaryWriter, type SummaryWriterOptions } from '../../summaries/
 import type { HeldKeyMark } from '../../upstream/credential.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 
-export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'onWritten'> & {
+export type OpenSummariesOptions = Pick<SummaryWriterOptions, 'store' | 'guarded' | 'onWritten'> & {
   readonly profiles: () => ReadonlyMap<string, Profile>
   readonly upstreams: Upstreams
   readonly heldKeyMark: HeldKeyMark
   readonly knowledge: ModelKnowledge
-  readonly store: Store
-  readonly guarded: StoreGuard
   readonly cache: MadeCache
   /** The archive whose files summaries mention; null if they name no file. */
   readonly mentioned: Archive | null

@@ -6,7 +6,6 @@ import { type ModelKey, modelKeyOf } from '../../models/model-record.ts'
 import { readsFromCache } from '../../models/learn.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
-import type { Dialect } from '../../formats/contract.ts'
 import { countBelow } from '../../conversation/structure.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import type { CachedCall, SummaryResult } from '../../summaries/summary-order.ts'
@@ -93,8 +92,7 @@ export async function orderSummary(
     history,
   }
   const ask = createAsk(destinationOf(request), {
-    upstreams: parts.upstreams,
-    nowMs: parts.nowMs,
+    ...parts,
     onRateLimited: (retryAfterMs) => parts.rateLimits.note(modelKey, retryAfterMs),
   })
   const result = await writeSummary(order, ask, parts.rejections, signal)
@@ -143,22 +141,16 @@ async function materialOf(ordered: OrderedSummary, { writer }: SummaryParts): Pr
  * for its compaction, or was made for another model or a branch of the conversation.
  */
 async function earlierSummary(
-  { request: { chat, place, profile }, counted: { history }, range }: OrderedSummary,
+  { request, counted: { history }, range }: OrderedSummary,
   reach: number,
   writer: Pick<SummaryWriter, 'find'>,
 ): Promise<EarlierSummary | null> {
   const wanted: (SummaryRange & { readonly key: string })[] = []
   for (let end = range.end - 1; end > reach && wanted.length < LOOKED_BACK_MAX; end -= 1) {
-    if (!chat.structure.isFrontier(end)) continue
+    if (!request.chat.structure.isFrontier(end)) continue
     const except = range.except.slice(0, countBelow(range.except, end))
-    const key = summaryKey(
-      chat,
-      place.scope,
-      profile.summary,
-      { start: range.start, end, except },
-      history.digest,
-    )
-    wanted.push({ start: range.start, end, except, key })
+    const earlier = { start: range.start, end, except }
+    wanted.push({ ...earlier, key: summaryKey(request, earlier, history.digest) })
     // A key says which messages are left out, and they may be thousands.
     if (range.except.length > EXCEPT_FEW) await pauseIfDue()
   }
@@ -197,19 +189,15 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
     rawHeaders: [
       'user-agent',
       USER_AGENT,
-      ...wantedHeaders(rawHeaders, dialect),
+      // What the API wants, as the client says it.
+      ...Object.entries(dialect.summaries.headers).flatMap(([name, value]) => [
+        name,
+        headerValue(rawHeaders, name) ?? value,
+      ]),
       ...credentialHeadersOf(rawHeaders),
     ],
     withholdCredential,
   }
-}
-
-/** The headers that the API wants, as the client says them. */
-function wantedHeaders(rawHeaders: readonly string[], { summaries }: Dialect): readonly string[] {
-  return Object.entries(summaries.headers).flatMap(([name, value]) => [
-    name,
-    headerValue(rawHeaders, name) ?? value,
-  ])
 }
 
 const USER_AGENT = 'foldgate-summaries'

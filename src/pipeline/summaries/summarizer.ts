@@ -15,11 +15,11 @@ import type {
 import { standingSummary, summaryNote } from '../../compaction/standing-summary.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import { waitFor } from '../../upstream/cancellation.ts'
-import { summaryKey } from '../../summaries/summary-record.ts'
 import {
   type FailureReason,
   type MissingReason,
   noOutlook,
+  summaryKey,
   type SummaryOutlook,
   type SummaryRecord,
 } from '../../summaries/summary-record.ts'
@@ -29,7 +29,7 @@ import type { SummaryParts } from './open-summaries.ts'
 import { orderSummary, summaryModelOf } from './order-summary.ts'
 import type { MessageFacts } from '../../conversation/message.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import { hasSummaries } from '../../profiles/effective.ts'
+import { hasSummaries } from '../../profiles/schema.ts'
 import { isCompactionPrompt } from '../../summaries/clients-compaction-prompts.ts'
 
 /** A request whose conversation was counted. */
@@ -67,7 +67,7 @@ export async function foldFor(wanted: SummaryRequest, due: Advanced, parts: Summ
   const mayAsk = mode === 'blocking' && parts.accepted.has(request.modelKey) && !isLimited(request, parts)
   if (!asked.isFurther && mayAsk) {
     const further = await planned(wanted, previous, compaction.reason, parts)
-    if (further !== null) fold = await kept(request, further, parts)
+    if (further !== null) fold = await parts.ahead.keep(request, further)
   }
   if (fold === null) return noFold
 
@@ -81,7 +81,7 @@ export async function foldFor(wanted: SummaryRequest, due: Advanced, parts: Summ
   const reason = mode === 'fitted' ? null : whyMissing(found, isLimited(request, parts))
   const keys = found.flatMap(({ key, record }) => (record?.kind === 'written' ? [key] : []))
   if (keys.length === 0) return { fold: null, reason, keys }
-  const { frontier, kept: keptMessages, systemTokensMax } = fold
+  const { frontier, kept, systemTokensMax } = fold
   const noting = {
     namesMessages: request.profile.recall.enabled,
     file: parts.fileToName(request.remembered.conversation),
@@ -98,7 +98,7 @@ export async function foldFor(wanted: SummaryRequest, due: Advanced, parts: Summ
       summaries.push(...standing.filter(({ start, end }) => start >= range.start && end <= range.end))
     }
   }
-  return { fold: { frontier, kept: keptMessages, summaries }, reason, keys }
+  return { fold: { frontier, kept, summaries }, reason, keys }
 }
 
 /** How things stand with the summaries of the next compaction, and how to ask for those that are missing. */
@@ -124,7 +124,7 @@ export async function outlookOf(
   if (isLimited(request, parts)) return { state: 'none', reason: failed ?? 'rate-limited', begin: null }
   const isPending = missing.some(({ key }) => parts.writer.isPending(key))
   const ask = async (): Promise<void> => {
-    const standing = fold === asked.fold ? fold : await kept(request, fold, parts)
+    const standing = fold === asked.fold ? fold : await parts.ahead.keep(request, fold)
     await obtainAll(wanted, standing, { compaction, sent: strict ? null : sent }, parts)
   }
   const begin = (): void => {
@@ -147,12 +147,12 @@ function isLimited(request: MeasuredRequest, { rateLimits }: SummaryParts): bool
 
 /** The newest fold that summaries were asked for since a compaction, and whether it reaches further than that. */
 async function askedAhead(
-  { request: { chat, place, remembered } }: SummaryRequest,
+  { request }: SummaryRequest,
   compaction: Compaction | null,
   { ahead }: SummaryParts,
 ): Promise<{ readonly fold: FoldAhead | null; readonly isFurther: boolean }> {
-  const { systemCount } = chat.structure
-  const fold = await ahead.find(chat, place, compaction?.point ?? systemCount, remembered.conversation)
+  const { systemCount } = request.chat.structure
+  const fold = await ahead.find(request, compaction?.point ?? systemCount)
   return { fold, isFurther: fold !== null && fold.frontier > (compaction?.fold?.frontier ?? systemCount) }
 }
 
@@ -163,15 +163,6 @@ function planned(
   { cache }: SummaryParts,
 ): Promise<FoldAhead | null> {
   return runInSlices(foldAhead(wanted.counted.history, cache, aheadOptions(wanted, compaction, due)))
-}
-
-/** Records for which fold summaries are asked; resolves with the one that stands, which may be another replica's. */
-function kept(
-  { chat, place, remembered }: MeasuredRequest,
-  fold: FoldAhead,
-  { ahead }: SummaryParts,
-): Promise<FoldAhead> {
-  return ahead.keep(chat, place, fold, remembered.conversation)
 }
 
 function aheadOptions(
@@ -193,15 +184,16 @@ type Found = {
 }
 
 async function recordsOf(
-  { request: { chat, place, profile }, counted: { history } }: SummaryRequest,
+  { request, counted }: SummaryRequest,
   ranges: readonly WorthyRange[],
   { writer }: SummaryParts,
 ): Promise<readonly Found[]> {
+  const { summary } = request.profile
   const found: Found[] = []
   for (const range of ranges) {
-    const key = summaryKey(chat, place.scope, profile.summary, range, history.digest)
+    const key = summaryKey(request, range, counted.history.digest)
     const record = (await writer.find([key]))?.record ?? null
-    const isWorthwhile = savesEnough(range.replacedTokens, profile.summary.max_tokens, profile.summary)
+    const isWorthwhile = savesEnough(range.replacedTokens, summary.max_tokens, summary)
     found.push({ range, key, record, isWorthwhile })
   }
   return found
@@ -227,15 +219,13 @@ async function obtainAll(
 ): Promise<void> {
   const { request, counted } = wanted
   const { chat, place, profile, remembered, lookedUpAtMs } = request
-  const { conversation } = remembered
   const { upstream, model } = summaryModelOf(request)
-  const account = { chat, scope: place.scope }
   const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
   for (const range of fold.ranges) {
     if (!savesEnough(range.replacedTokens, profile.summary.max_tokens, profile.summary)) continue
     await parts.writer.obtain({
-      key: summaryKey(chat, place.scope, profile.summary, range, counted.history.digest),
-      conversation,
+      key: summaryKey(request, range, counted.history.digest),
+      conversation: remembered.conversation,
       model,
       upstream,
       wantedAtMs: lookedUpAtMs,
@@ -244,14 +234,14 @@ async function obtainAll(
       heldBytes: chat.bytes.length,
       mayBegin: () => !isLimited(request, parts),
       write: async (signal) => {
-        const spendableTokens = await parts.spent.left(account, expiredTokens)
+        const spendableTokens = await parts.spent.left(request, expiredTokens)
         const result = await orderSummary(
           { request, counted, ...from, range, spendableTokens },
           parts,
           signal,
         )
         const promptTokens = Math.max(result.promptTokens, result.sentTokens)
-        await parts.spent.add(account, { end: range.end, promptTokens, conversation })
+        await parts.spent.add(request, range.end, promptTokens)
         return result
       },
     })

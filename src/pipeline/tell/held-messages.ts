@@ -4,7 +4,7 @@ import type { ViewMessage } from '../../compaction/view/view.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
-import { sumOf } from '../../compaction/history/size-sums.ts'
+import { sum, sumOf } from '../../conversation/sizes.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
 import type { HeldMessages, HeldOutline, HeldText, Opening } from '../../telemetry/request-report.ts'
 
@@ -43,8 +43,7 @@ function heldOutline(
   pieces: readonly BodyPiece[],
   around: HeldOutline['around'],
 ): HeldOutline {
-  let madeCharacters = 0
-  for (const piece of pieces) if (typeof piece === 'string') madeCharacters += piece.length
+  const madeCharacters = sum(pieces.map((piece) => (typeof piece === 'string' ? piece.length : 0)))
   const { entryName } = dialect
   return {
     entryName,
@@ -103,12 +102,7 @@ function textsOf(
 }
 
 /** By what a person knows a conversation again: the first words of its task, and the folder that its client works in. */
-function openingOf({
-  dialect,
-  source,
-  body,
-  messages,
-}: Pick<Chat, 'dialect' | 'source' | 'body' | 'messages'>): Opening {
+function openingOf({ dialect, source, body, messages }: Chat): Opening {
   let words: string | null = null
   const beside = body.system === null ? '' : dialect.bodies.systemText(parseJson(source, body.system))
   let folder = folderIn(beside)

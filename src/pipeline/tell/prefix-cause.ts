@@ -4,23 +4,15 @@ import type { Chat, AnsweredRequest } from '../request.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { lruCache } from '../../lru-cache.ts'
 
-/** What of a request tells whose doing it is. */
-export type PrefixedRequest = Pick<AnsweredRequest, 'chat' | 'place'> & {
-  readonly remembered: Pick<AnsweredRequest['remembered'], 'conversation' | 'compaction'>
-  readonly outcome: Pick<AnsweredRequest['outcome'], 'offersRecall'> & {
-    readonly form: Pick<AnsweredRequest['outcome']['form'], 'isRewritten' | 'compacted' | 'made'>
-  }
-}
-
 /**
  * Tells whose doing another prefix is. What is sent as the client wrote it, in a conversation that was never compacted, is the
  * client's. Under a compaction it is Foldgate's, unless the client was seen to change what stands before the history (tools,
  * instructions, schema, leading system messages) after that compaction was made. What it changes elsewhere, and what it
  * changed before this process saw it, is taken for Foldgate's.
  */
-export function createPrefixCauses(): (request: PrefixedRequest) => PrefixCause {
+export function createPrefixCauses() {
   const seen = lruCache<Beginning>(CONVERSATIONS_MAX)
-  return function prefixCause({ chat, place, remembered, outcome }) {
+  return function prefixCause({ chat, place, remembered, outcome }: AnsweredRequest): PrefixCause {
     const { form, offersRecall } = outcome
     const compaction = form.compacted?.compaction ?? remembered.compaction
     if (compaction === null) return form.isRewritten || offersRecall ? 'foldgate' : 'client'

@@ -1,12 +1,8 @@
 import type { BegunRow } from '../../telemetry/journal/rows.ts'
-import {
-  type CompactionReport,
-  type PrefixCause,
-  type RequestReport,
-  type Treated,
-} from '../../telemetry/request-report.ts'
+import type { CompactionReport, PrefixCause, RequestReport, Treated } from '../../telemetry/request-report.ts'
 import type { Compaction } from '../../compaction/compaction.ts'
 import type { PassName } from '../../compaction/passes/passes.ts'
+import { sumOf } from '../../conversation/sizes.ts'
 import { keptTokens } from '../../compaction/history/kept-passages.ts'
 import { passRanges, type PassRange } from '../../compaction/outline.ts'
 import type { View } from '../../compaction/view/view.ts'
@@ -51,15 +47,12 @@ export function readReport(
     refusal: outcome === null || isAnswered(outcome) ? null : (outcome.classification?.class ?? null),
     hasWaited: outcome?.remedy === 'waited',
     refusedThoughts: outcome?.refusedThoughts ?? null,
-    fallback:
-      fallback === null
-        ? null
-        : {
-            model: fallback.model,
-            upstream: fallback.upstream,
-            hasAnswered: fallback.answered !== null,
-            refusedWith: fallback.refusedWith,
-          },
+    fallback: fallback && {
+      model: fallback.model,
+      upstream: fallback.upstream,
+      hasAnswered: fallback.answered !== null,
+      refusedWith: fallback.refusedWith,
+    },
     // A smaller view after a refusal was counted, whatever came before.
     isSentBound: countedBy?.counted === null && view === null,
     sampledMessages: counted?.sampledMessages ?? 0,
@@ -170,18 +163,15 @@ function keptLeftOut({ compacted }: Form, { history }: Counted): number {
 }
 
 /** Results of the newest round that were sent with the earlier text that they refer to. */
-function newlyResolved({ messages }: View, { structure }: Chat): number {
-  const from = structure.newestRoundStart(structure.messageCount)
+function newlyResolved({ messages }: View, chat: Chat): number {
+  const from = chat.structure.newestRoundStart(chat.messages.length)
   return messages.filter(({ how, index }) => how === 'resolved' && (index ?? -1) >= from).length
 }
 
 function repeatedTokens({ structure }: Chat, counted: Counted): number {
   const before = structure.requestPoints.at(-2)
   if (before === undefined) return 0
-  let tokens = counted.aroundTokens
-  for (let index = structure.systemCount; index < before; index += 1)
-    tokens += counted.history.sizes[index] ?? 0
-  return tokens
+  return counted.aroundTokens + sumOf(counted.history.sizes, structure.systemCount, before)
 }
 
 /** A compaction that was due, and the one that a refusal made necessary: each is told once. */

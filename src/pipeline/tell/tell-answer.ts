@@ -102,15 +102,14 @@ function clientAnswer(
         failures.attempt('observation', undefined, learning.answered, lesson, seen, isEntire)
       }
       if (report === null) return
-      const { usage, recalls, continuations } = total?.() ?? oneAnswer
+      const { usage, ...counts } = total?.() ?? oneAnswer
       reports.end(report, {
+        ...counts,
         outcome,
         usage: usage ?? seen?.usage ?? null,
         answeredBy: seen?.model ?? null,
         removedThoughts: seen?.removedThoughts ?? null,
         cacheMiss: seen?.cacheMiss ?? null,
-        recalls,
-        continuations,
       })
     },
   }

@@ -1,5 +1,5 @@
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { bodyLimits } from '../../support/body-limits.ts'
 import { digest, readBytes } from '../../../src/pipeline/read/read-chat.ts'
@@ -27,10 +27,6 @@ async function read(lastBodies: LastBodies, scope: string, name: string, kilobyt
 
 const open = (limits: Partial<Parameters<typeof createLastBodies>[0]> = {}) =>
   createLastBodies({ bytesMax: 100 * KILOBYTE, bodyBytesMin: 0, idleMs: 60_000, ...limits })
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 test('a body is never found by another scope', async () => {
   const bodies = open()
@@ -74,16 +70,12 @@ test('a bound of 0 holds nothing, nor is a body held that is larger than the bou
 })
 
 test('what no request goes on from is dropped, and all of it when that is asked for', async () => {
-  vi.useFakeTimers()
-  const bodies = open({ idleMs: 1000 })
-  await read(bodies, 'one', 'a')
-  vi.advanceTimersByTime(600)
-  await read(bodies, 'one', 'b')
-  const both = bodies.heldBytes()
-  vi.advanceTimersByTime(600)
-  expect(bodies.heldBytes()).toBe(both / 2)
-  vi.advanceTimersByTime(600)
-  expect(bodies.heldBytes()).toBe(0)
+  const idle = open({ idleMs: 50 })
+  await read(idle, 'one', 'a')
+  await read(idle, 'one', 'b')
+  await vi.waitFor(() => expect(idle.heldBytes()).toBe(0))
+  expect(await read(idle, 'one', 'a')).toBe(0)
+  const bodies = open()
   await read(bodies, 'one', 'c')
   bodies.clear()
   expect(bodies.heldBytes()).toBe(0)

@@ -52,9 +52,7 @@ test('where reading back fails, the request is answered as if there were no such
   const failures = createFailures((part) => failed.push(part))
   const further = createFurtherAnswers({
     form,
-    toolName: RECALL,
-    recallRounds: 3,
-    continuationsMax: 0,
+    limits: { toolName: RECALL, recallsLeft: 3, continuationsLeft: 0 },
     roomTokens: 1000,
     count: (text) => text.length,
     send: async (asked) => {

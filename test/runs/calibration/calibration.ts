@@ -135,12 +135,9 @@ type Believed = {
  * answer before the next.
  */
 async function measureRecording(recording: CountedRecording, counts: Counts): Promise<readonly Believed[]> {
-  const measure = createMeasure({
-    counts,
-    wantsCount: () => false,
-    holdsLimit: () => false,
-    onGuess: () => {},
-  })
+  const learning = { wantsCount: () => false }
+  const windows = { holdsLimit: () => false }
+  const measure = createMeasure({ counts, learning, windows }, () => {})
   const readFacts = createFactsReader(digest, { entriesMax: 100_000 })
   const { model } = recording
   const profile = { ...profileSchema.parse({}), name: 'default' }

@@ -27,14 +27,12 @@ export function* deedsOf(history: Doing): Pausable<readonly Deed[]> {
   const from = before === undefined ? 0 : (grewFrom?.shared ?? 0)
   const deeds: Deed[] = []
   const places = new Map<string, number>()
+  const add = (deed: Deed): unknown => places.set(`${deed.index} ${deed.position}`, deeds.push(deed) - 1)
   const spellings = createSpellings()
   for (const deed of before ?? []) {
     if (deed.index >= from) break
     const isOpen = deed.result !== null && deed.result >= from
-    places.set(
-      `${deed.index} ${deed.position}`,
-      deeds.push(isOpen ? { ...deed, result: null, failed: false } : deed) - 1,
-    )
+    add(isOpen ? { ...deed, result: null, failed: false } : deed)
     for (const path of deed.paths) spellings(path)
   }
   for (let index = from; index < messages.length; index += 1) {
@@ -43,8 +41,7 @@ export function* deedsOf(history: Doing): Pausable<readonly Deed[]> {
     if (facts === undefined) break
     for (const [position, call] of (yield* callSubjects(history, index)).entries()) {
       const [paths, changed] = [call.paths.map(spellings), call.changed.map(spellings)]
-      const deed = { ...call, paths, changed, index, position, result: null, failed: false }
-      places.set(`${index} ${position}`, deeds.push(deed) - 1)
+      add({ ...call, paths, changed, index, position, result: null, failed: false })
     }
     const call = facts.answers.length === 1 ? callOf(history, index) : null
     const place = call === null ? -1 : (places.get(`${call.index} ${call.position}`) ?? -1)

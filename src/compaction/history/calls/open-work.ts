@@ -1,33 +1,23 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../json/json-value.ts'
 import type { Pausable } from '../../../json/source.ts'
+import { remembering } from '../../../lru-cache.ts'
 import { readMessage } from '../read-message.ts'
 import type { History } from '../history.ts'
 import { isOpenWork, workItems } from './call-subject.ts'
 import { deedsOf, type Deed } from './deeds.ts'
 
 /** The list of work that is open at a point, as it was written last. */
-export type OpenWork = {
-  /** The calls that it consists of, ascending. */
-  readonly calls: readonly number[]
-  /** Word for word: the arguments of the one call that wrote it, or its items, each in a line. */
-  readonly whole: string
-  /** Only the items that are open, each in a line. */
-  readonly open: readonly string[]
-}
-
-/** The room that a recap needs for it, in tokens, once the first of its calls is folded. */
-export type WorkRoom = { readonly from: number; readonly tokens: number }
+export type OpenWork =
+  ReturnType<typeof findOpenWork> extends Pausable<infer Found> ? NonNullable<Found> : never
 
 /**
  * The newest state of the list of work before a point; null if there is none, or if nothing of it is open. A call with a list
  * takes the place of all before it, unless it says that it merges; one with an item adds or changes that.
  */
 export function* openWorkAt(history: History, point: number): Pausable<OpenWork | null> {
-  const known = workByMessages.get(history.messages) ?? new Map<number, OpenWork | null>()
-  workByMessages.set(history.messages, known)
+  const known = workOf(history)
   const found = known.get(point)
-  if (found !== undefined) return found
-  const open = yield* findOpenWork(history, point)
+  const open = found === undefined ? yield* findOpenWork(history, point) : found
   known.set(point, open)
   return open
 }
@@ -35,12 +25,15 @@ export function* openWorkAt(history: History, point: number): Pausable<OpenWork 
 // --- internal ---
 
 /** A plan and a view ask for the same, and a walk through the past at each of its points. */
-const workByMessages = new WeakMap<History['messages'], Map<number, OpenWork | null>>()
+const workOf = remembering(
+  ({ messages }: History) => messages,
+  () => new Map<number, OpenWork | null>(),
+)
 
 /** A call that writes the list or an item of it, with its arguments. */
 type Writing = Deed & { readonly argumentsText: string; readonly given: JsonObject }
 
-function* findOpenWork(history: History, point: number): Pausable<OpenWork | null> {
+function* findOpenWork(history: History, point: number) {
   // Back to a call that says all of it.
   const writings: Writing[] = []
   for (const deed of (yield* deedsOf(history)).toReversed()) {
@@ -67,8 +60,11 @@ function* findOpenWork(history: History, point: number): Pausable<OpenWork | nul
   const [first, ...others] = writings
   const isOneList = first?.work === 'list' && others.length === 0 && first.argumentsText !== ''
   return {
+    /** The calls that it consists of, ascending. */
     calls: writings.map(({ index }) => index),
+    /** Word for word: the arguments of the one call that wrote it, or its items, each in a line. */
     whole: isOneList ? first.argumentsText : left.map(lineOf).join('\n'),
+    /** Only the items that are open, each in a line. */
     open: open.map(lineOf),
   }
 }

@@ -3,22 +3,23 @@ import type { Pausable } from '../../../json/source.ts'
 import type { History } from '../history.ts'
 import { deedsOf } from './deeds.ts'
 
-/** What later messages make of results, as it stands at a point: what lies behind it plays no part. */
-export type Superseded = {
-  /** Whether it is untrue: its file was changed, or the same command or file was read again and says something else. */
-  readonly isStale: (result: number, point: number) => boolean
-  /** Whether it says again what an earlier result of the same call says, and that still holds. */
-  readonly isRepeated: (result: number, point: number) => boolean
-  /** Whether a later result tells of the same file, or answers the same call. */
-  readonly isFollowed: (result: number, point: number) => boolean
-  /** The latest result that says the same; itself if none does. */
-  readonly latestEqual: (result: number, point: number) => number
+/**
+ * What later messages make of the results of a conversation, as it stands at a point: what lies behind that plays no part.
+ * Looked through once, whatever the number of points.
+ */
+export function* supersededIn(history: History): Pausable<Superseded> {
+  const known = supersededByMessages.get(history.messages) ?? (yield* findSuperseded(history))
+  supersededByMessages.set(history.messages, known)
+  return known
 }
 
-/** What becomes of the results of a conversation: looked through once, whatever the number of points. */
-export function* supersededIn(history: History): Pausable<Superseded> {
-  const known = supersededByMessages.get(history.messages)
-  if (known !== undefined) return known
+// --- internal ---
+
+type Superseded = ReturnType<typeof findSuperseded> extends Pausable<infer Found> ? Found : never
+
+const supersededByMessages = new WeakMap<History['messages'], Superseded>()
+
+function* findSuperseded(history: History) {
   const staleFrom = new Map<number, number>()
   const followedFrom = new Map<number, number>()
   const repeats = new Map<number, number[]>()
@@ -50,38 +51,32 @@ export function* supersededIn(history: History): Pausable<Superseded> {
       }
       if (isShown && first !== null && first < result) {
         repeated.add(result)
-        const equal = repeats.get(first)
-        if (equal === undefined) repeats.set(first, [result])
-        else equal.push(result)
+        const equal = repeats.get(first) ?? []
+        equal.push(result)
+        repeats.set(first, equal)
       }
       shown.set(name, isShown && first !== null ? [...left, { result, meaning, first }] : left)
     }
   }
-  const isStale = (result: number, point: number): boolean => isBefore(staleFrom.get(result), point)
-  const superseded = {
+  const isStale = (result: number, point: number): boolean => (staleFrom.get(result) ?? Infinity) < point
+  return {
+    /** Whether it is untrue: its file was changed, or the same command or file was read again and says something else. */
     isStale,
+    /** Whether it says again what an earlier result of the same call says, and that still holds. */
     isRepeated: (result: number, point: number) =>
       result < point && repeated.has(result) && !isStale(result, point),
-    isFollowed: (result: number, point: number) => isBefore(followedFrom.get(result), point),
+    /** Whether a later result tells of the same file, or answers the same call. */
+    isFollowed: (result: number, point: number) => (followedFrom.get(result) ?? Infinity) < point,
+    /** The latest result that says the same; itself if none does. */
     latestEqual: (result: number, point: number) => {
       const equal = repeats.get(result) ?? []
       return equal[countBelow(equal, point) - 1] ?? result
     },
   }
-  supersededByMessages.set(history.messages, superseded)
-  return superseded
 }
-
-// --- internal ---
 
 /** A result that says something of a file, or that a call was answered with, and the first that said the same. */
 type Shown = { readonly result: number; readonly meaning: string; readonly first: number }
-
-function isBefore(from: number | undefined, point: number): boolean {
-  return from !== undefined && from < point
-}
-
-const supersededByMessages = new WeakMap<History['messages'], Superseded>()
 
 const DEEDS_PER_STEP = 32
 

@@ -1,7 +1,8 @@
 import type { Pausable } from '../../../json/source.ts'
-import type { FoldedRun } from '../../layout.ts'
+
 import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
+import { sum } from '../../../conversation/sizes.ts'
 import { isInstruction, isSaidByUser, isTalk, type History } from '../../history/history.ts'
 import { headings, type Writer } from '../headings.ts'
 import { type UserMessage, userMessages, type UserWords } from './sentence-worth.ts'
@@ -12,7 +13,7 @@ import { bestFirst } from '../names.ts'
 export function* writeSystem(
   history: History,
   indexes: readonly number[],
-  folded: Pick<FoldedRun, 'systemTokensMax'>,
+  tokensMax: number,
   writer: Writer,
 ): Pausable<void> {
   const seen = new Set<string>()
@@ -24,7 +25,7 @@ export function* writeSystem(
     if (seen.has(message.facts.meaning)) continue
     seen.add(message.facts.meaning)
     const tokens = writer.spentTokens() - before + (history.sizes[index] ?? 0)
-    if (tokens > folded.systemTokensMax) return
+    if (tokens > tokensMax) return
     const { text } = yield* readMessage(history, message)
     if (!(yield* writer.line(`${headings.system} ${text}`))) return
   }
@@ -38,12 +39,12 @@ export function* writeSystem(
 export function* writeUsers(
   history: History,
   indexes: readonly number[],
-  folded: Pick<FoldedRun, 'tokensMax'>,
+  allTokensMax: number,
   writer: Writer,
   areNamed: boolean,
 ): Pausable<void> {
   const talk = yield* talkShare(history, indexes)
-  const roomTokens = folded.tokensMax - writer.spentTokens() - history.count(`\n${headings.users}`)
+  const roomTokens = allTokensMax - writer.spentTokens() - history.count(`\n${headings.users}`)
   const tokensMax = Math.floor(roomTokens * (RUN_SHARE + (CHAT_SHARE - RUN_SHARE) * talk))
   if (tokensMax < USER_TOKENS_MIN) return
   const messages = yield* userMessages(history, indexes)
@@ -244,19 +245,11 @@ const RUN_WORDS = 3
 const RUN_CHARS = 5
 const BEGINNING_CHARS = 400
 
-type Candidate = {
-  readonly message: UserMessage
-  readonly words: UserWords
-  /** By its share of the message's characters: to rank by, not to count with. */
-  readonly tokensAbout: number
-  readonly worth: number
-}
-
 /**
  * The pieces with what they are worth. Who fills in a form over and over, or asks for the same with other names, lays down
  * no rule each time: what stands in the same words in many pieces loses by its share.
  */
-function* candidatesOf(history: History, messages: readonly UserMessage[]): Pausable<Candidate[]> {
+function* candidatesOf(history: History, messages: readonly UserMessage[]) {
   const pieces = messages.flatMap((message) => message.words.map((words) => ({ message, words })))
   const runs: ReadonlySet<string>[] = []
   const times = new Map<string, number>()
@@ -267,12 +260,13 @@ function* candidatesOf(history: History, messages: readonly UserMessage[]): Paus
     yield
   }
   const many = Math.max(HABIT_TIMES, pieces.length * HABIT_PIECES_SHARE)
-  const candidates: Candidate[] = []
+  const candidates = []
   for (const [place, { message, words }] of pieces.entries()) {
     const own = [...(runs[place] ?? [])]
     const often = own.filter((run) => (times.get(run) ?? 0) >= many).length
     const habit = HABIT * (often / Math.max(1, own.length)) ** 0.5
     const perCharacter = (history.sizes[message.index] ?? 0) / Math.max(1, message.text.length)
+    // By its share of the message's characters: to rank by, not to count with.
     const tokensAbout = (words.end - words.start) * perCharacter
     candidates.push({ message, words, tokensAbout, worth: words.score - tokensAbout * A_TOKEN - habit })
     yield
@@ -297,19 +291,20 @@ function* wholeMessages(
   tokensMax: number,
 ): Pausable<UserMessage[] | null> {
   let left = tokensMax
-  const sizesAbout = messages.reduce((sum, { index }) => sum + (history.sizes[index] ?? 0), 0)
-  if (sizesAbout > left * ABOUT_TOO_MUCH) return null
+  if (sum(messages.map(({ index }) => history.sizes[index] ?? 0)) > left * ABOUT_TOO_MUCH) return null
   for (const { speaker, text, words } of messages) {
     left -= (yield* history.countSteps(`\n- ${speaker}${oneLine(text)}${answersNote(words)}`)) + CUT_TOKENS
     if (left < 0) return null
     yield
   }
-  return messages.map((message) => ({ ...message, words: [wholeOf(message)] }))
-}
-
-function wholeOf({ text, words }: UserMessage): UserWords {
-  const laysDown = words.some((one) => one.laysDown)
-  return { start: 0, end: text.length, score: 0, laysDown, refersTo: referenceIn(words) }
+  return messages.map((message) => {
+    const { text, words } = message
+    const laysDown = words.some((one) => one.laysDown)
+    return {
+      ...message,
+      words: [{ start: 0, end: text.length, score: 0, laysDown, refersTo: referenceIn(words) }],
+    }
+  })
 }
 
 function referenceIn(words: readonly UserWords[]): string | null {

@@ -148,13 +148,8 @@ const machineMark =
   /^\s*[<[(*#`]{0,3}\s?(?:observations?|(?:tool|execution|command|function|code|terminal|bash|shell)[ _-]?(?:results?|outputs?|responses?|stdout|stderr|calls?)|returncode|stdout|stderr|exit[ _]code|system-reminder|environment_details|environment_context)(?:\s*[:>\]]|[ \t]*(?:\n|$)| of \[)/i
 
 /** A message of the user's as it was read, and whether the reply before it asks something. */
-type Said = {
-  readonly index: number
-  readonly text: string
-  readonly isAsked: boolean
-  readonly isNoted: boolean
-  readonly refersTo: string | null
-}
+type Said = Pick<UserMessage, 'index' | 'text'> &
+  Pick<UserWords, 'refersTo'> & { readonly isAsked: boolean; readonly isNoted: boolean }
 
 /** What a message is known by: of what a program fills in with other numbers again and again, the newest is enough. */
 function keyOf(text: string, meaning: string): string {
