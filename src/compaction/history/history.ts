@@ -131,9 +131,13 @@ export function callOf(history: Rounds, index: number): CallPlace | null {
   const [answersId] = facts.answers
   if (answersId === undefined) return index < end ? (calls[0] ?? null) : null
   // Results mostly come in the order of their calls.
-  const inOrder = index - end
-  if (answersId === '' || calls[inOrder]?.id === answersId) return calls[inOrder] ?? null
-  return calls[firsts.get(answersId) ?? inOrder] ?? null
+  const inOrder = calls[index - end]
+  if (answersId !== '')
+    return inOrder?.id === answersId ? inOrder : (calls[firsts.get(answersId) ?? -1] ?? inOrder ?? null)
+  // Where they do not, and have no ids, they may name their tools.
+  const isNamed = (call: CallPlace | undefined): boolean =>
+    call !== undefined && history.messages[call.index]?.facts.callNames[call.position] === facts.name
+  return [inOrder, ...calls].find(isNamed) ?? inOrder ?? null
 }
 
 /** The name of the tool whose result message `index` is: its own `name`, else the call's; '' where unknown. */
