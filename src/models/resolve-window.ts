@@ -46,7 +46,7 @@ export type ServerFigure = StatedWindow & {
  * The window of a model, by rank. What a refusal said of itself with numbers is a fact, and a ceiling over everything. Below
  * that: the operator's figure, what the request has its model loaded with, what the server has loaded, what a catalogue or the
  * built-in table says, an assumption. What is only inferred counts neither against the operator's nor against what is loaded, and
- * never below a prompt that was answered.
+ * never below a prompt that was answered. Against what the request asks for it does, and what is loaded then goes before it.
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
   const { learnt, reserve, server, configuredTokens, maxTokens, answeredTokens } = sources
