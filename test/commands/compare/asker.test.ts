@@ -13,7 +13,7 @@ async function askedFor(recorded: object): Promise<unknown> {
   const ask = createAsker({
     upstreams: {
       send: async ({ body }) => {
-        sent.push(String(body))
+        if (body instanceof Buffer) sent.push(body.toString())
         throw new FoldgateError('upstream_unreachable', 'Nobody is there.')
       },
     },
