@@ -7,7 +7,7 @@ import { isConversationId, noConversationId } from '../conversation/keys.ts'
 import { FoldgateError } from '../errors.ts'
 import type { ModelKnowledge } from '../models/open-models.ts'
 import { findOwnWindow } from '../models/own-window.ts'
-import { readSharedWindow } from '../models/models.ts'
+import { readSharedWindow, type SharedModel } from '../models/models.ts'
 import type { Requests } from '../pipeline/open-requests.ts'
 import { digest } from '../pipeline/read/read-chat.ts'
 import type { Holder } from '../scheduling/fair-share.ts'
@@ -52,15 +52,15 @@ export type AdminParts = {
 export function adminRoutes(parts: AdminParts): Hono<AdminEnvironment> {
   const { settings, store, knowledge, requests, version, nowMs } = parts
   const { conversations, journal, metrics, compactRequested, status } = parts.activity
+  const windowParts = {
+    upstreams: parts.upstreams,
+    serverWindows: knowledge.serverWindows,
+    learntOf: (of: SharedModel) => parts.guarded({}, () => readSharedWindow(store, of, digest)),
+    nowMs,
+  }
   const explain = createExplain({
     profiles: parts.profiles,
-    findWindow: (profile, model) =>
-      findOwnWindow(profile, model, {
-        upstreams: parts.upstreams,
-        serverWindows: knowledge.serverWindows,
-        learntOf: (of) => parts.guarded({}, () => readSharedWindow(store, of, digest)),
-        nowMs,
-      }),
+    findWindow: (profile, model, requestTokens) => findOwnWindow(profile, model, windowParts, requestTokens),
     settings,
   })
   const own = { version, store: store.name }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createExplain } from '../admin/explain/explanation.ts'
+import { createExplain, type FindWindow } from '../admin/explain/explanation.ts'
 import { readAsked, readingOnce } from '../admin/explain/read-asked.ts'
 import { createAsker } from './compare/asker.ts'
 import { findMoments, readRecorded } from './compare/moments.ts'
@@ -172,9 +172,9 @@ function credentialOf(dialect: string, env: CommandContext['env']): readonly str
 /** Each window is looked up once: that opens the store, and may ask the upstream. */
 function lookedUpOnce(options: LookUpOptions) {
   const known = new Map<string, Promise<ResolvedWindow>>()
-  return function findWindow(profile: Profile, model: string): Promise<ResolvedWindow> {
-    const key = JSON.stringify([profile.name, profile.window.tokens, model])
-    const window = known.get(key) ?? lookUpWindow(options, profile, model)
+  return function findWindow(...[profile, model, requestTokens]: Parameters<FindWindow>) {
+    const key = JSON.stringify([profile.name, profile.window.tokens, model, requestTokens])
+    const window = known.get(key) ?? lookUpWindow(options, profile, model, requestTokens)
     known.set(key, window)
     return window
   }

@@ -20,8 +20,8 @@ export async function explain(context: CommandContext): Promise<number> {
   const { settings, files } = configuration
   const explainBody = createExplain({
     profiles: () => files.profiles,
-    findWindow: (profile, model) =>
-      lookUpWindow({ settings, place: context, onTrouble: noteOn(context) }, profile, model),
+    findWindow: (profile, model, requestTokens) =>
+      lookUpWindow({ settings, place: context, onTrouble: noteOn(context) }, profile, model, requestTokens),
     settings,
   })
   const file = named === '-' ? null : named

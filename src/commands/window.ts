@@ -35,6 +35,7 @@ export async function lookUpWindow(
   { settings, place, onTrouble, asksUpstream = true, ...wait }: LookUpOptions,
   profile: Profile,
   model: string,
+  requestTokens: number | null = null,
 ): Promise<ResolvedWindow> {
   const upstreams = openUpstreams(settings, proxiesFrom(place.env))
   const serverWindows = createServerWindows({ upstreams, onTrouble: () => {} })
@@ -52,7 +53,7 @@ export async function lookUpWindow(
   try {
     const asked = asksUpstream ? serverWindows : { lookup: () => null, settled: async () => {} }
     const parts = { upstreams, serverWindows: asked, learntOf, nowMs: Date.now, ...wait }
-    return await findOwnWindow(profile, model, parts)
+    return await findOwnWindow(profile, model, parts, requestTokens)
   } finally {
     await serverWindows.close()
     await upstreams.destroy()

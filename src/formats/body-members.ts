@@ -88,6 +88,7 @@ export function* readBody(
       showsUsage: true,
       usageRequest: null,
       windowTokens: null,
+      modelOptions: null,
       errorsRequest: null,
       ...shape.facts(source, found, outputLimit),
     },

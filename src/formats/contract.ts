@@ -122,6 +122,8 @@ export type BodyFacts = {
   readonly withoutStreaming: readonly BodyEdit[] | null
   /** The window that the request has its server give the model; null if it does not say. */
   readonly windowTokens: number | null
+  /** What the request says of how its model is loaded, beside other options; null if that stands nowhere. */
+  readonly modelOptions: JsonObject | null
   /** What makes a server refuse a prompt that it would cut without a word; null if it is not to be asked. */
   readonly errorsRequest: BodyEdit | null
 }
@@ -287,8 +289,8 @@ export type SummaryCalls = {
   readonly headers: Readonly<Record<string, string>>
   /** The fields under which the limit of the output may stand, the one first that more servers take. */
   readonly limitFields: readonly [string, ...string[]]
-  /** The value of such a field, if it is not the number; `windowTokens`: the window that the client's request asks for. */
-  readonly limit?: (tokens: number, windowTokens: number | null) => JsonObject
+  /** The value of such a field, if it is not the number: that among the options of the client's request. */
+  readonly limit?: (tokens: number, options: JsonObject | null) => JsonObject
   /** Whether a server demands such a limit. */
   readonly mustLimit: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */

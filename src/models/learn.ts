@@ -117,9 +117,9 @@ export function createLearning({
     counts.forget(key)
     if (isAuto) serverWindows.refresh(question)
     const stated = models.get(key, 'stated')
-    // A server that can be asked says it exactly, and soon. And nothing inferred lowers the operator's window: he is told.
-    // Whatever the request asked for.
-    if (isAuto && stated?.isLoaded === true) windows.cut(key, stated)
+    // A server that can be asked says it exactly, and soon, and a request that asks for another window does not get it. And
+    // nothing inferred lowers the operator's window: he is told.
+    if (isAuto && stated?.isLoaded === true && question.model !== key.model) windows.cut(key, stated)
     const seen = stated !== null || !isAuto ? null : cutBounds(reported)
     if (seen === null) return stated?.isLoaded === true ? stated.tokens : null
     const suspected = models.suspected(key)

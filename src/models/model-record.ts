@@ -147,6 +147,14 @@ export const fields = Object.keys(endings).filter((name): name is Field => name 
 /** What is learnt of a model is learnt for this: the same model differs by provider, and by the tier that a credential buys. */
 export type ModelKey = Readonly<ReturnType<typeof modelKeyOf>>
 
+/**
+ * The name under which is learnt of a model that a request has its server load with so many tokens: with others it is loaded
+ * anew, and what was learnt of the one does not hold for the other.
+ */
+export function nameLoaded(model: string, windowTokens: number | null): string {
+  return windowTokens === null ? model : `${model}[${windowTokens}]`
+}
+
 /** `credential`: a digest of it. `address`: where the upstream is, at another the same name is another server. */
 export function modelKeyOf(upstream: string, credential: string, model: string, address: string) {
   /** All of it as one text. */

@@ -1,4 +1,4 @@
-import { type Belief, beliefAt, type ModelRecord, type Values } from './model-record.ts'
+import { type Belief, beliefAt, type ModelRecord, nameLoaded, type Values } from './model-record.ts'
 import { type ResolvedWindow, resolveWindow, type ServerFigure } from './resolve-window.ts'
 import type { Eventual } from '../scheduling/drive.ts'
 import type { SharedModel } from './models.ts'
@@ -20,18 +20,25 @@ export type OwnWindowParts = {
 
 /**
  * The window that a model gets under a profile, as a request without a credential of its own would find it, had it learnt what
- * others have: what `foldgate check` and `explain` tell. The upstream is asked where a request would ask it; where it says
+ * others have: what `foldgate check` and `explain` tell. `requestTokens`: what the request has the model loaded with. The upstream is asked where a request would ask it; where it says
  * nothing without a client's credential, what it said with one counts.
  */
 export async function findOwnWindow(
   profile: Profile,
   model: string,
   { upstreams, serverWindows, learntOf, nowMs, waitMs = WAIT_MS }: OwnWindowParts,
+  requestTokens: number | null = null,
 ): Promise<ResolvedWindow> {
   const { hostname, display } = upstreams.addressOf(profile.upstream)
-  const learnt = await learntOf({ upstream: profile.upstream ?? 'default', address: display, model })
+  const loadedAs = nameLoaded(model, requestTokens)
+  const learnt = await learntOf({
+    upstream: profile.upstream ?? 'default',
+    address: display,
+    model: loadedAs,
+  })
   const sources = {
     configuredTokens: profile.window.tokens === 'auto' ? null : profile.window.tokens,
+    requestTokens,
     maxTokens: profile.window.max,
     learnt: beliefAt(learnt, 'window', nowMs()),
     suggestedTokens: null,

@@ -46,7 +46,7 @@ export type ServerFigure = StatedWindow & {
  * The window of a model, by rank. What a refusal said of itself with numbers is a fact, and a ceiling over everything. Below
  * that: the operator's figure, what the request has its model loaded with, what the server has loaded, what a catalogue or the
  * built-in table says, an assumption. What is only inferred counts neither against the operator's nor against what is loaded, and
- * never below a prompt that was answered.
+ * never below a prompt that was answered. Against what the request asks for it does, and what is loaded then goes before it.
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
   const { learnt, reserve, server, configuredTokens, maxTokens, answeredTokens } = sources
@@ -63,19 +63,30 @@ export function resolveWindow(sources: WindowSources): ResolvedWindow {
       learnt !== null && learnt.value.tokens <= suggested.tokens ? learnt.value : suggested
     const inferredTokens = Math.max(tokens, answeredTokens)
     if (inferredTokens < believed.tokens)
-      window = { ...believed, tokens: inferredTokens, kind, source: 'learnt' }
+      window = loadedBelow(inferredTokens, sources) ?? {
+        ...believed,
+        tokens: inferredTokens,
+        kind,
+        source: 'learnt',
+      }
   }
   return maxTokens === null || window.tokens <= maxTokens ? window : { ...window, tokens: maxTokens }
 }
 
+// --- internal ---
+
+/** What the server has loaded, where the request has turned out to get less than it asks for: that is no guess. */
+function loadedBelow(tokens: number, { server, answeredTokens }: WindowSources): ResolvedWindow | null {
+  if (server?.isLoaded !== true || server.tokens > tokens || server.tokens < answeredTokens) return null
+  return { tokens: server.tokens, kind: server.kind, source: 'server', overruledTokens: null }
+}
+
 /** The window of a request that has its model loaded with so many tokens: that, unless the operator has set a smaller one. */
-export function underRequest(window: ResolvedWindow, requestTokens: number | null): ResolvedWindow {
+function underRequest(window: ResolvedWindow, requestTokens: number | null): ResolvedWindow {
   const isOperators = window.source === 'config' && window.tokens <= (requestTokens ?? 0)
   if (requestTokens === null || isOperators) return window
   return { ...window, tokens: requestTokens, kind: 'total', source: 'request' }
 }
-
-// --- internal ---
 
 /** Taken where nothing is known of a model: what most of those in use in November 2026 have at least. */
 const defaultWindowTokens = 128_000

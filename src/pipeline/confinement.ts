@@ -169,12 +169,12 @@ function requirePlainConversation({ path, query }: Target, rawHeaders: readonly 
 
 const jsonType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*;?\s*)?$/i
 
-/** `GET …/models` and `…/models/ID`; the ID may hold a slash. */
+/** `GET …/models` and `…/models/ID`, whose ID may hold a slash; and Ollama's. */
 function isModelList(method: string, path: string): boolean {
   return (method === 'GET' || method === 'HEAD') && modelsPath.test(path)
 }
 
-const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~:@%-]+){0,2}$/
+const modelsPath = /^(?:\/(?:v\d+(?:alpha|beta)?|api|openai))*\/models(?:\/[\w.~:@%-]+){0,2}$|^\/api\/tags$/
 
 /** Headers by which servers take another method or path than the request line says. */
 const otherRequestHeaders =

@@ -1,6 +1,6 @@
 import { FoldgateError } from '../errors.ts'
 import { refuseOtherModels, refuseUnread } from './confinement.ts'
-import { modelKeyOf } from '../models/model-record.ts'
+import { modelKeyOf, nameLoaded } from '../models/model-record.ts'
 import { nameWithBeta } from '../models/table/window-table.ts'
 import { matchProfile } from '../profiles/match.ts'
 import type { Profile } from '../profiles/schema.ts'
@@ -87,9 +87,7 @@ export function destinationOf(
   const { scope, credential } = exchange.scope
   const knownAs = nameWithBeta(model, exchange.rawHeaders)
   const { display } = upstreams.addressOf(upstreamName)
-  const { windowTokens } = chat.body
-  // With another window it is loaded anew, and what was learnt of the one does not hold for the other.
-  const loadedAs = windowTokens === null ? knownAs : `${knownAs}[${windowTokens}]`
+  const loadedAs = nameLoaded(knownAs, chat.body.windowTokens)
   const modelKey = modelKeyOf(upstreamName ?? 'default', credential, loadedAs, display)
   return {
     model,

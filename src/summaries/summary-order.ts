@@ -14,8 +14,8 @@ export type SummaryOrder = Material & {
   readonly model: string | null
   /** The field in which the client's requests limit the output. */
   readonly limitField: string
-  /** The window that the client's requests have their model loaded with, if that is the summary model; null if they do not say. */
-  readonly requestWindowTokens?: number | null
+  /** By which options the client's requests have their model loaded, if that is the summary model; null if they do not say. */
+  readonly modelOptions?: JsonObject | null
   /** The window of the summary model, in its own tokens; null if it is not known. */
   readonly windowTokens: number | null
   /** Prompt tokens that may be sent, all calls together, refused ones included. */

@@ -11,7 +11,7 @@ import {
   SYSTEM_ROLE,
 } from './refused-fields.ts'
 import { failure, type Failure, type FailureReason, type SummaryRecord } from './summary-record.ts'
-import type { JsonObject } from '../json/json-value.ts'
+import { isJsonObject, type JsonObject } from '../json/json-value.ts'
 import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
 import { GaveWayError } from '../upstream/places.ts'
@@ -256,7 +256,7 @@ const REPEATS_MAX = 4
 
 /** The fields beside the prompt: the limit of the answer, and the operator's, which may hold another limit. */
 function fieldsBeside(
-  { settings, limitField, requestWindowTokens = null, dialect: { summaries } }: SummaryOrder,
+  { settings, limitField, modelOptions = null, dialect: { summaries } }: SummaryOrder,
   outputTokensMax: number | null,
   rejected: ReadonlySet<string>,
 ): JsonObject {
@@ -267,12 +267,14 @@ function fieldsBeside(
   const field = fields.find((name) => !rejected.has(name))
   const tokens = rejected.has(REASONING_TOKENS) ? textTokens : textTokens + reasoningTokens
   const limit = Math.max(1, Math.min(tokens, outputTokensMax ?? tokens))
-  return {
-    ...(isLimited || field === undefined
-      ? {}
-      : { [field]: summaries.limit?.(limit, requestWindowTokens) ?? limit }),
-    ...Object.fromEntries(Object.entries(parameters).filter(([name]) => !rejected.has(name))),
+  const own = Object.fromEntries(Object.entries(parameters).filter(([name]) => !rejected.has(name)))
+  if (field === undefined) return own
+  // The operator's are told among the others, which stay: without them the model would be loaded anew.
+  if (summaries.limit !== undefined) {
+    const others = isJsonObject(own[field]) ? own[field] : {}
+    return { ...own, [field]: { ...summaries.limit(limit, modelOptions), ...others } }
   }
+  return { ...(isLimited ? {} : { [field]: limit }), ...own }
 }
 
 /** Why no answer came. An error that nobody expects is a defect, and is thrown on. */

@@ -350,7 +350,7 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('a call for a summary', () => {
       const [limitField] = summaries.limitFields
-      const limit = summaries.limit?.(77, 4096) ?? 77
+      const limit = summaries.limit?.(77, { num_ctx: 4096 }) ?? 77
       const fields = { ...summaries.asked('Be brief.', 'Sum it up.'), [limitField]: limit }
       const { source, messages } = readWhole(JSON.stringify(fields))
       const { outputLimit, isStreamed } = facts(source)

@@ -110,6 +110,43 @@ async function told(known: ModelRecord, says: number | null = null, profile = au
   return `${tokens} ${source}`
 }
 
+test.each([
+  ['no more is inferred than it has loaded', {}, '4096 server'],
+  ['a larger prompt was answered: it has more now', { answeredTokens: 5_000 }, '6000 learnt'],
+  ['less is inferred', learnt(3_000, 'unstated'), '3000 learnt'],
+])('a request gets less than it asks for: %s', (_, known, window) => {
+  const { tokens, source } = resolveWindow({
+    ...unknownWindow,
+    ...learnt(6_000, 'unstated'),
+    ...loaded(4_096),
+    requestTokens: 16_384,
+    ...known,
+  })
+  expect(`${tokens} ${source}`).toBe(window)
+})
+
+// `foldgate explain` put what a request has its model loaded with in the place of what it had found: 16,384 where the operator's
+// ceiling or a refusal said 8,192, and requests were sent by that.
+test.each([
+  ['it is the window', {}, auto, '16384 request'],
+  ['the operator’s ceiling holds', {}, { ...auto, window: { ...auto.window, max: 8_192 } }, '8192 request'],
+  ['a refusal of the model as it is loaded then states less', refused, auto, '8192 learnt'],
+])('of a request that has its model loaded with 16,384 tokens: %s', async (_, known, profile, window) => {
+  const asked: string[] = []
+  const parts = {
+    upstreams: { addressOf: () => parseUpstreamAddress('http://upstream.test/v1') },
+    serverWindows: { lookup: () => null, settled: async () => {} },
+    learntOf: async ({ model }: { readonly model: string }) => {
+      asked.push(model)
+      return known
+    },
+    nowMs: () => nowMs,
+  }
+  const { tokens, source } = await findOwnWindow(profile, 'nobody-knows-it', parts, 16_384)
+  expect(`${tokens} ${source}`).toBe(window)
+  expect(asked).toEqual(['nobody-knows-it[16384]'])
+})
+
 describe('what is told of a window by what was learnt', () => {
   test.each([
     ['nothing was: a guess', {}, null, '128000 default'],

@@ -85,7 +85,7 @@ async function attack(
   const bytes = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), Buffer.from(body)])
   const answer = await rawExchange(foldgate.listening.port, bytes)
   const status = Number(answer.statusLine.split(' ')[1])
-  const code: unknown = status < 400 ? null : JSON.parse(answer.body.toString()).error.code
+  const { error, code = error?.code ?? null } = status < 400 ? {} : JSON.parse(answer.body.toString())
   return { status, code, sent: upstream.requests.length - before }
 }
 
@@ -146,6 +146,7 @@ const unknownPlaces: readonly Named[] = [
     '/v1/chat/completions?api-version=1?model=large',
   ),
   ['a list of models that is posted', { path: '/v1/models' }],
+  ["what else is Ollama's own", { path: '/api/show' }],
   ['a model that is deleted', { method: 'DELETE', path: '/v1/models/small-1' }],
   ['what is below a list of models', { method: 'GET', path: '/v1/models/a/b/c' }],
   ['a form', { headers: ['Content-Type: application/x-www-form-urlencoded'] }],
@@ -227,6 +228,8 @@ const ownWays: readonly Named[] = [
   ['with metadata', withMembers('"metadata":{"a":"b"}')],
   ['a list of models', { method: 'GET', path: '/v1/models', headers: [], body: '' }],
   ['a model', { method: 'GET', path: '/v1/models/org/small-1', headers: [], body: '' }],
+  // Home Assistant and Open WebUI cannot be set up without it.
+  ["Ollama's list of models", { method: 'GET', path: '/api/tags', headers: [], body: '' }],
 ]
 
 const bypass = 'x-foldgate-bypass: 1'

@@ -90,6 +90,19 @@ test('an error is written as Anthropic writes one at its own paths, as OpenAI do
   }
 })
 
+// npm's `ollama` asks for its models first, and showed "[object Object]" for each error of Foldgate's own.
+test('an error is a text beside Ollama’s chat, too', async () => {
+  await using proxy = await startProxy('http://127.0.0.1:9/v1')
+  for (const path of ['/api/chat', '/api/tags', '/api/generate', '/u/nobody/api/tags']) {
+    const answer = await fetch(`${proxy.origin}${path}`, { method: 'POST', body: '{}' })
+    expect(await answer.json()).toMatchObject({ error: expect.any(String), code: expect.any(String) })
+  }
+  for (const path of ['/api/v0/models', '/api/v1/models', '/api/paas/v4/chat/completions', '/my-api/tags']) {
+    const answer = await fetch(`${proxy.origin}${path}`, { method: 'POST', body: '{}' })
+    expect(await answer.json()).toMatchObject({ error: { message: expect.any(String) } })
+  }
+})
+
 test.each([
   ['unknown_profile', 'invalid_request_error'],
   ['client_key_required', 'authentication_error'],

@@ -1,4 +1,5 @@
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
+import { ollamaChat } from '../../src/formats/ollama/ollama.ts'
 import { messages as messagesDialect } from '../../src/formats/messages/messages.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -364,6 +365,20 @@ describe('a parameter that is rejected by name', () => {
     const outcome = await written([json({ detail }, 422), completion(good)], order)
     expect(outcome).toMatchObject({ kind: 'written', calls: 2 })
     expect(Object.keys(outcome.bodies[1] ?? {}).slice(3)).toEqual(['temperature', 'top_k'])
+  })
+
+  // The operator's `options: {temperature: 0}` stood for all of them: without the client's the model was loaded anew for each
+  // summary and once more behind it, with a window of 4,096, and nothing limited what it wrote.
+  test('stands among the client’s options where a dialect has such, which stay', async () => {
+    const modelOptions = { num_ctx: 8192, num_gpu: 20, num_predict: 5, stop: ['.'] }
+    const order = { dialect: ollamaChat, limitField: 'num_predict', modelOptions }
+    const settings = { max_tokens: 300, reasoning_tokens: 0, parameters: { options: { temperature: 0 } } }
+    const { bodies } = await written(completion(good), orderOf(order, settings))
+    const expected = { num_ctx: 8192, num_gpu: 20, num_predict: 300, temperature: 0 }
+    expect(bodies[0]?.['options']).toEqual(expected)
+    const limited = { ...settings, parameters: { options: { num_predict: 70 } } }
+    const own = await written(completion(good), orderOf(order, limited))
+    expect(own.bodies[0]?.['options']).toEqual({ num_ctx: 8192, num_gpu: 20, num_predict: 70 })
   })
 
   test('is the limit: then its other name is tried, then none', async () => {

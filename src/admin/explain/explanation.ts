@@ -10,7 +10,7 @@ import { nothingCounted } from '../../models/counts/counts.ts'
 import { modelKeyOf } from '../../models/model-record.ts'
 import { budgetOf, thresholdTokens } from '../../tokens/budget.ts'
 import { startingRatio } from '../../tokens/tokenizer-families.ts'
-import { type ResolvedWindow, underRequest } from '../../models/resolve-window.ts'
+import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { matchProfile } from '../../profiles/match.ts'
 import { hasSummaries, targetOf, triggerOf, type Profile } from '../../profiles/schema.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
@@ -28,10 +28,16 @@ import { warningsOf } from './explanation-warnings.ts'
 import { lowestThresholdTokens } from '../../compaction/due.ts'
 import { parseUpstreamAddress } from '../../upstream/address.ts'
 
+/** The window that a model gets under a profile; `requestTokens`: what the request has it loaded with. */
+export type FindWindow = (
+  profile: Profile,
+  model: string,
+  requestTokens: number | null,
+) => Promise<ResolvedWindow>
+
 export type ExplainParts = {
   readonly profiles: () => ReadonlyMap<string, Profile>
-  /** The window that a model gets under a profile. */
-  readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
+  readonly findWindow: FindWindow
   readonly settings: Pick<Settings, 'upstreams' | 'usage' | 'limits'>
 }
 
@@ -66,7 +72,7 @@ export function createExplain(parts: ExplainParts) {
     const isAnthropic = parseUpstreamAddress(upstream?.url ?? defaultUpstreamUrl).isAnthropic
     const chat = received.dialect.bindsThoughts([model], isAnthropic) ? mended : withFreeThoughts(mended)
     const recall = createRecallOffers()({ profile, chat, place: { scope: ASKED_SCOPE } })
-    const found = underRequest(await parts.findWindow(profile, model), chat.body.windowTokens)
+    const found = await parts.findWindow(profile, model, chat.body.windowTokens)
     const asked = { chat, profile, model, recall, window: found }
     const { measure, counted } = await measured(asked)
     const dry = await smallerForm(asked, counted)

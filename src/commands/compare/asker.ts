@@ -43,7 +43,9 @@ export function createAsker(options: AskerOptions): AskModel {
   // OpenAI's newer models refuse the name that all other servers take.
   const refusedFields = new Set<string>()
   return async function askFor(chat, upstream) {
-    const fields = chat.body.outputLimit === null ? chat.dialect.summaries.limitFields : []
+    const { limitFields, limit } = chat.dialect.summaries
+    // A limit among other options is left to the request: they may stand in it already.
+    const fields = chat.body.outputLimit === null && limit === undefined ? limitFields : []
     for (let attempt = 1; ; attempt += 1) {
       const field = fields.find((name) => !refusedFields.has(name)) ?? null
       const outcome = await askOnce(chat.dialect, upstream, bytesFor(chat, field, options), options)

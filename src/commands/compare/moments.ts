@@ -1,9 +1,8 @@
-import type { Explain, ExplainOptions, Explanation } from '../../admin/explain/explanation.ts'
+import type { Explain, ExplainOptions, Explanation, FindWindow } from '../../admin/explain/explanation.ts'
 import { spliceMessages } from '../../json/splice.ts'
 import { type Dice, openDice } from '../demo/dice.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { FoldgateError, InvariantError } from '../../errors.ts'
-import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import type { Profile } from '../../profiles/schema.ts'
 import type { Chat } from '../../pipeline/request.ts'
 import { bytesOf } from '../../pipeline/send/outgoing-body.ts'
@@ -36,7 +35,7 @@ export type FindOptions = {
   readonly asked: ExplainOptions
   /** As they are set: their windows are those that requests in full have to fit into, replies included. */
   readonly profiles: ReadonlyMap<string, Profile>
-  readonly findWindow: (profile: Profile, model: string) => Promise<ResolvedWindow>
+  readonly findWindow: FindWindow
   readonly outputTokens: number
   readonly read: (body: Buffer) => Promise<Chat>
   readonly pairs: number
@@ -130,10 +129,10 @@ async function* momentsOf(
   options: FindOptions,
 ): AsyncGenerator<RecordedMoment, undefined> {
   const explained = (point: Point): Promise<Explanation> => options.explain(bodyAt(point), options.asked)
-  async function fitting(told: Explanation) {
+  async function fitting(told: Explanation, { chat }: Point) {
     const profile = options.profiles.get(told.profile.name)
     if (profile === undefined) return null
-    const { tokens, kind, source } = await options.findWindow(profile, told.model)
+    const { tokens, kind, source } = await options.findWindow(profile, told.model, chat.body.windowTokens)
     const replyTokens = kind === 'total' ? options.outputTokens : 0
     const fullTokens = Math.ceil(told.tokens.received.total * told.ratio)
     if (fullTokens + replyTokens > tokens) return null
@@ -143,10 +142,10 @@ async function* momentsOf(
   // Once compacted a conversation stays so, and it only grows: what is of use is one run of its points.
   const first = await firstAt(points, async (point) => isChanged(await explained(point)))
   const later = points.slice(first)
-  const end = await firstAt(later, async (point) => (await fitting(await explained(point))) === null)
+  const end = await firstAt(later, async (point) => (await fitting(await explained(point), point)) === null)
   for (const point of shuffled(later.slice(0, end), dice)) {
     const told = await explained(point)
-    const fit = await fitting(told)
+    const fit = await fitting(told, point)
     // Branches of a conversation do not grow from each other.
     if (!isChanged(told) || fit === null) continue
     const { upstream, isGuess } = fit

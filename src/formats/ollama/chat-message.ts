@@ -33,7 +33,7 @@ export function* describeChatMessage(
     ...images.map((data): ContentPart => ({ kind: 'media', part: { type: 'image', data } })),
   ]
   if (!(yield* addSaid(said, parts, digest, unreadBytes))) return null
-  const role = roles.get(stated) ?? 'other'
+  const role = roleOf(message)
   return {
     facts: { role, opensReply: role === 'assistant', joinsNext: false, emptyCalls: false },
     answers: role === 'tool' ? [''] : [],
@@ -67,7 +67,7 @@ export function* chatMessageSlots(
   const fields = entriesIn(source, message) ?? []
   yield
   const role = valueOf(source, fields, 'role')
-  const isResult = role !== null && source.latin1(role.start, role.end) === '"tool"'
+  const isResult = role !== null && source.latin1(role.start, role.end).toLowerCase() === '"tool"'
   const content = valueOf(source, fields, 'content')
   const slots = [
     ...contentSlots(isResult ? 'result' : 'text', source, content, parsed.text),
@@ -140,12 +140,18 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>(
   (['system', 'user', 'assistant', 'tool'] as const).map((role) => [role, role]),
 )
 
+/** The server does not mind the case of a role. */
+function roleOf({ role }: JsonObject): Role {
+  return roles.get(stringOr(role, '').toLowerCase()) ?? 'other'
+}
+
 /** A text that says something, with its quotes. */
 const SHORTEST_TEXT_BYTES = 3
 
 /** The calls of an assistant's message, in their order; null if arguments are nested too deep to be written. */
-function callsIn({ role, tool_calls: list }: JsonObject): ParsedMessage['calls'] | null {
-  if (role !== 'assistant' || !Array.isArray(list)) return []
+function callsIn(message: JsonObject): ParsedMessage['calls'] | null {
+  const { tool_calls: list } = message
+  if (roleOf(message) !== 'assistant' || !Array.isArray(list)) return []
   const calls: ParsedMessage['calls'][number][] = []
   for (const call of list) {
     const called = isJsonObject(call) && isJsonObject(call['function']) ? call['function'] : {}

@@ -63,14 +63,11 @@ const ollamaRecallTools: RecallTools = {
     ),
 }
 
-/** How a model is asked for a summary: under the window that it is loaded with, or it would be loaded anew. */
+/** How a model is asked for a summary: under the options that it is loaded with, or it would be loaded anew. */
 const ollamaSummaries: SummaryCalls = {
   headers: {},
   limitFields: [OPTIONS],
-  limit: (tokens, windowTokens) => ({
-    num_predict: tokens,
-    ...(windowTokens === null ? {} : { num_ctx: windowTokens }),
-  }),
+  limit: (tokens, options) => ({ ...withoutLimits(options ?? {}), num_predict: tokens }),
   mustLimit: false,
 
   ownFields: fieldSet('model messages stream tools format truncate shift'),
@@ -92,7 +89,7 @@ const ollamaSummaries: SummaryCalls = {
       {
         ...fields,
         ...PLAIN_OR_REFUSED,
-        [OPTIONS]: { ...objectIn(body), num_predict: undefined, stop: undefined, ...objectIn(fields) },
+        [OPTIONS]: { ...withoutLimits(objectIn(body)), ...objectIn(fields) },
       },
       ['format', 'logprobs', 'top_logprobs'],
     ),
@@ -191,9 +188,20 @@ function optionsOf(source: Source, at: Span | undefined, options: unknown): Part
   const tokens = positiveInteger(options['num_predict'])
   const value = tokens === null ? null : valueIn(source, at, 'num_predict')
   return {
-    windowTokens: positiveInteger(options['num_ctx']),
+    windowTokens: wholeTokens(options['num_ctx']),
+    modelOptions: options,
     outputLimit: tokens === null || value === null ? null : { field: 'num_predict', tokens, value },
   }
+}
+
+/** The server cuts a fraction off. */
+function wholeTokens(value: unknown): number | null {
+  return typeof value === 'number' ? positiveInteger(Math.trunc(value)) : null
+}
+
+/** Options without those that end the client's own reply. */
+function withoutLimits({ num_predict: _limit, stop: _stop, ...options }: JsonObject): JsonObject {
+  return options
 }
 
 function objectIn({ options }: JsonObject): JsonObject {

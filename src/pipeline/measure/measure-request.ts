@@ -120,7 +120,7 @@ function windowNow(
   const learnt = models.belief(modelKey, 'window')
   const answeredBy = models.get(modelKey, 'name')
   const isAuto = profile.window.tokens === 'auto'
-  // A beta that the request asks for gives the model another window.
+  // A beta, or an option, that the request asks for gives the model another window.
   const isWidened = modelKey.model !== model
   const reserve = reserveOf(request)
   const requestTokens = request.chat.body.windowTokens

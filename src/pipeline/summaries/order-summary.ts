@@ -81,7 +81,7 @@ export async function orderSummary(
     dialect: chat.dialect,
     model: profile.summary.model ?? chat.body.model,
     limitField: chat.body.outputLimit?.field ?? chat.dialect.summaries.limitFields[0],
-    requestWindowTokens: isOwnModel(profile) ? chat.body.windowTokens : null,
+    modelOptions: isOwnModel(profile) ? chat.body.modelOptions : null,
     windowTokens: windowOf(request, parts),
     spendableTokens: ordered.spendableTokens,
     cachedCall:

@@ -112,6 +112,30 @@ test('the window and the limit of the reply stand among the options', () => {
   expect(factsOfBody(ollamaChat, bodyOf({ options: { num_predict: -2 } })).outputLimit).toBeNull()
 })
 
+// Clients that reckon the window out of the text's length write fractions, which the server cuts off; taken for no window at
+// all, the request was measured by a guess of 128,000.
+test.each([
+  [8192.7, 8192],
+  [0.5, null],
+  ['8192', null],
+])('a num_ctx of %j is a window of %j', (numCtx, windowTokens) => {
+  expect(factsOfBody(ollamaChat, bodyOf({ options: { num_ctx: numCtx } })).windowTokens).toBe(windowTokens)
+})
+
+// The server makes roles lower case. A call of an `Assistant` was not seen: it was not counted, and its result answered nothing.
+test('a role in capitals is that role', () => {
+  const written = [call, result].map((text) => {
+    const message = JSON.parse(text)
+    return { ...message, role: message.role.toUpperCase() }
+  })
+  const { source, messages } = readBody(ollamaChat, JSON.stringify({ messages: written }))
+  expect(messages.map(({ facts }) => facts.role)).toEqual(['assistant', 'tool'])
+  expect(messages.map(({ facts }) => facts.callNames)).toEqual(
+    readBody(ollamaChat, `{"messages":[${call},${result}]}`).messages.map(({ facts }) => facts.callNames),
+  )
+  expect(runAtOnce(ollamaChat.rules.repair(source, messages))).toBeNull()
+})
+
 test('who says what becomes of a long prompt is not contradicted', () => {
   expect(factsOfBody(ollamaChat, bodyOf({})).errorsRequest?.text).toBe(',"truncate":false,"shift":false')
   expect(factsOfBody(ollamaChat, bodyOf({ truncate: true })).errorsRequest).toBeNull()

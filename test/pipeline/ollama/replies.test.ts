@@ -112,7 +112,9 @@ describe.each([
 /** The agent asks for streams. */
 const isSummary = (body: JsonObject): boolean => body['stream'] === false
 
-test('a summary is asked of the model as it is loaded: with the same num_ctx, plainly, and refused if it does not fit', async () => {
+// The server compares all options that a model is loaded with: one that came without its `num_gpu` had it loaded anew, and the
+// client's next request once more.
+test('a summary is asked of the model as it is loaded: with the same options, plainly, and refused if it does not fit', async () => {
   const stand = await openStand({
     profile: { strategy: 'summarize', summary: { wait_ms: 10_000 } },
     reply: ({ body }) => ({
@@ -124,7 +126,8 @@ test('a summary is asked of the model as it is loaded: with the same num_ctx, pl
   const conversation = [...long]
   let summary = ''
   for (let turn = 0; turn < 12 && summary !== 'ready'; turn += 1) {
-    const answer = await post(stand, chatBody(conversation))
+    const loaded = { num_ctx: WINDOW_TOKENS, num_gpu: 20, num_predict: 700 }
+    const answer = await post(stand, chatBody(conversation, { options: loaded }))
     expect(answer.status).toBe(200)
     summary = answer.headers.get('x-foldgate-summary') ?? ''
     conversation.push({ role: 'assistant', content: 'I go on.' }, user(`Go on with part ${turn}.`))
@@ -138,7 +141,7 @@ test('a summary is asked of the model as it is loaded: with the same num_ctx, pl
   const summaries = all.map(bodyOf).filter(isSummary)
   expect(summaries.length).toBeGreaterThan(0)
   for (const body of summaries) {
-    const options = { num_ctx: WINDOW_TOKENS, num_predict: expect.any(Number) }
+    const options = { num_ctx: WINDOW_TOKENS, num_gpu: 20, num_predict: expect.any(Number) }
     expect(body).toMatchObject({ model: 'llama3.2', truncate: false, shift: false, options })
   }
   expect(all.at(-1)?.body.toString()).toContain('<conversation-summary>')

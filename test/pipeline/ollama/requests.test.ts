@@ -64,6 +64,15 @@ describe.each(ways)('$how', ({ form }) => {
   })
 })
 
+// A model has less than its client asks for, and the server says so in /api/ps. Its refusals have no numbers: a guess was made of
+// each, and a conversation that grew was refused again and again, until the guesses came down to what the server had said.
+test('what a server says that it has loaded is believed once it has refused a prompt that it was asked to hold', async () => {
+  const stand = await openStand({ loadsAtMost: WINDOW_TOKENS })
+  const windows = await growing(stand, 14)
+  expect(chatsAt(stand).filter(({ rejected }) => rejected !== null)).toHaveLength(1)
+  expect(windows.at(-1)).toBe('4096;source=server')
+})
+
 test.each([
   ['the operator does not want it', {}, { ollama: { ask_for_errors: false } }],
   ['the client says what it wants', { truncate: true }, {}],
