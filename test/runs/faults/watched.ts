@@ -101,7 +101,9 @@ async function whatWasCounted(adminOrigin: string): Promise<readonly string[]> {
 /** Level and reason of the lines from `warn` on, each once. */
 function whatWasLogged(log: readonly string[]): readonly string[] {
   const lines = log.map((line) => lineSchema.parse(JSON.parse(line)))
-  return once(lines.filter(({ level }) => level === 'warn' || level === 'error').map(lineText))
+  const told = lines.filter(({ level }) => level === 'warn' || level === 'error').map(lineText)
+  // The port is another one each time.
+  return once(told.map((line) => line.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://HOST')))
 }
 
 /** As a cell of the table says it. */
