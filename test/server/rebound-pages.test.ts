@@ -36,7 +36,9 @@ async function post(port: number, lines: readonly string[], method = 'POST', pat
   const head = [`${method} ${path} HTTP/1.1`, ...lines, 'Connection: close', `Content-Length: ${body.length}`]
   const answer = await rawExchange(port, `${head.join('\r\n')}\r\n\r\n${body}`)
   const status = Number(answer.statusLine.split(' ')[1])
-  const { code, message } = status < 400 ? {} : JSON.parse(answer.body.toString()).error
+  const said = status < 400 ? {} : JSON.parse(answer.body.toString())
+  // Below `/api/` the error is a text, with its code beside it: Ollama's clients show no other.
+  const { code, message } = typeof said.error === 'object' ? said.error : said
   return { status, code, message, sent: upstream.requests.length - before }
 }
 
