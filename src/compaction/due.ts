@@ -57,8 +57,8 @@ export function lowestThresholdTokens(profile: Profile, budgetTokens: number, fi
     // At zero a pass edits a message from the first time it is sent and needs no compaction for it.
     ...textPasses.map(({ name, treats }) => (treats(profile, Infinity) ? profile[name].at || null : null)),
   ]
-  const standing = settings.filter((setting) => setting !== null)
-  return Math.min(...standing.map((setting) => thresholdTokens(setting, budgetTokens, fixedTokens)))
+  const inForce = settings.filter((setting) => setting !== null)
+  return Math.min(...inForce.map((setting) => thresholdTokens(setting, budgetTokens, fixedTokens)))
 }
 
 // --- internal ---

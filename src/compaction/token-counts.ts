@@ -37,6 +37,7 @@ export function* plannedTokens(counts: TokenCounts, compaction: Treatment, end: 
   return tokens + (yield* counts.editedTokens(layout.tail, end, edits))
 }
 
+/** The indexes from `start` up to `end`. */
 export function* between(start: number, end: number): Generator<number> {
   for (let index = start; index < end; index += 1) yield index
 }

@@ -133,8 +133,8 @@ type RecallAnswer = {
 }
 
 /**
- * As much of an answer as fits, from the character `offset` on, and a last line that says how to go on or that this was all. So pages joined
- * are the answer, whatever their sizes. A page ends with a line where one ends nearby, and never within a character.
+ * As much of an answer as fits, from the character `offset` on, and a last line that says how to go on or that this was all. So
+ * pages joined are the answer, whatever their sizes. A page ends with a line where one ends nearby, and never within a character.
  */
 function* pageOf(
   { pieces, hasEnd }: RecallAnswer,
@@ -165,9 +165,7 @@ function* pageOf(
   }
 }
 
-/**
- * However large the window, no page takes more: counting blocks, and a model that wants so much reads on.
- */
+/** However large the window, no page takes more: counting blocks, and a model that wants so much reads on. */
 const PAGE_TOKENS_MAX = 8_192
 
 /** Characters that are made for each token of a page. Text has three or four; of what has more, pages are shorter. */

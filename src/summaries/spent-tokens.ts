@@ -7,10 +7,7 @@ import type { StoreGuard } from '../storage/store-guard.ts'
  * account is kept by the end of a summary, so conversations that only begin alike share the cost of that beginning alone.
  */
 export function createSpentTokens(store: Store, guarded: StoreGuard) {
-  async function soFar({
-    chat,
-    place: { scope },
-  }: RecordedConversation): Promise<{ readonly end: number; readonly tokens: number }> {
+  async function soFar({ chat, place: { scope } }: RecordedConversation) {
     const frontiers = [...chat.keys.keys()].filter((end) => chat.structure.isFrontier(end))
     const ends = frontiers.slice(-LOOKED_BACK_MAX).toReversed()
     const found = await guarded(null, () => store.getFirst(ends.map((end) => keyOf(scope, chat, end))))

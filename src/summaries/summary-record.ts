@@ -83,6 +83,7 @@ export type KeyedConversation = {
   readonly keys: readonly string[]
 }
 
+/** What keeps the records of equal conversations apart. */
 export type RecordPlace = {
   readonly scope: string
   readonly profile: string

@@ -115,6 +115,12 @@ export function cutTail(text: string, charsMax: number, linesMax: number): strin
   return text.slice(atWhole(text, start) === start ? start : start + 1)
 }
 
+/** Moves a cut off the middle of a surrogate pair. */
+export function atWhole(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
+}
+
 // --- internal ---
 
 /** Each try aims a little below, because a cut text has more tokens a character than the whole. */
@@ -207,10 +213,4 @@ function startOfLines(text: string, start: number, lines: number): number {
 
 function lineEndCharsMax(keptChars: number): number {
   return Math.min(keptChars * LINE_END_SHARE, LINE_END_CHARS_MAX)
-}
-
-/** Moves a cut off the middle of a surrogate pair. */
-export function atWhole(text: string, index: number): number {
-  const unit = text.charCodeAt(index)
-  return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index
 }

@@ -323,9 +323,9 @@ type RecentBounds = {
 
 /**
  * The newest messages that a compaction leaves as they were: the newest round, and before it whole units, for at least
- * their share and for as many messages as the profile keeps, as far as there is room; in the smallest form the round alone. `from`: where they begin; `tokens`: what
- * they take beside pinned ones; `cutFrom`: where the unit before them begins if it is too large to stay whole, so that they do
- * not come to their share without it.
+ * their share and for as many messages as the profile keeps, as far as there is room; in the smallest form the round alone.
+ * `from`: where they begin; `tokens`: what they take beside pinned ones; `cutFrom`: where the unit before them begins if it is
+ * too large to stay whole, so that they do not come to their share without it.
  */
 function recentMessages(
   { counts, options, pins, parts }: Rights,

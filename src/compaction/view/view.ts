@@ -9,7 +9,6 @@ import { isLossless, type PassName, passOrder, textPasses, type TextTreatment } 
 import type { Profile } from '../../profiles/schema.ts'
 import { BARE_MARK, type Beside, recapOf } from '../recap/recap.ts'
 import { worldAt } from '../recap/agent-state.ts'
-
 import { type History, pastOf } from '../history/history.ts'
 import { sum } from '../../conversation/sizes.ts'
 import { summaryText } from '../standing-summary.ts'
@@ -17,6 +16,7 @@ import { between, countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
 import { standaloneJson, type ViewItem } from '../../json/splice.ts'
 
+/** The messages that are sent in the place of a conversation, and what stands in them. */
 export type View = ReturnType<typeof viewUnder> extends Pausable<infer Made> ? Readonly<Made> : never
 
 /**

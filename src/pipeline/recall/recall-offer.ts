@@ -12,9 +12,9 @@ import { withReplaced } from '../send/outgoing-body.ts'
 export type RecallOffers = ReturnType<typeof createRecallOffers>
 
 /**
- * Whether a request offers the tool: where its profile says so, it has tools itself, asks for one answer, and is free to
- * call what it likes, and has tools that can be looked through. From a conversation's first request on, so that the list of tools, with which every prompt
- * begins, stays the same.
+ * Whether a request offers the tool: where its profile says so, it has tools itself that can be looked through, asks for one
+ * answer, and is free to call what it likes. From a conversation's first request on, so that the list of tools, with which
+ * every prompt begins, stays the same.
  */
 export function createRecallOffers() {
   const offers = lruCache<RecallOffer | typeof NONE>(TOOL_LISTS_MAX)

@@ -1,5 +1,4 @@
 import type { Pausable } from '../../../json/source.ts'
-
 import { messageNumber } from '../../history/message-numbers.ts'
 import { readMessage } from '../../history/read-message.ts'
 import { sum } from '../../../conversation/sizes.ts'
