@@ -1,7 +1,7 @@
 import { backslash, letterU } from './json-scan.ts'
 import type { EntrySpan } from './body-spans.ts'
 import type { Source, Span } from './source.ts'
-import { waterLevel } from '../conversation/sizes.ts'
+import { sum, waterLevel } from '../conversation/sizes.ts'
 
 /** Up to this size a message is read whole, in bytes: a quarter of a million tokens, more than most windows have. */
 export const READ_BYTES_MAX = 1024 * 1024
@@ -19,7 +19,7 @@ export type SkippedText = Span & {
 export function skippedMiddles(source: Source, entry: EntrySpan): readonly SkippedText[] | null {
   const strings = entry.longStrings ?? []
   const sizes = strings.map(({ start, end }) => end - start)
-  const others = entry.end - entry.start - sizes.reduce((sum, size) => sum + size, 0)
+  const others = entry.end - entry.start - sum(sizes)
   const level = waterLevel(sizes, READ_BYTES_MAX - others, 0)
   if (level < KEPT_BYTES_MIN) return null
   const long = strings.filter(({ start, end }) => end - start > level)
