@@ -15,8 +15,8 @@ export function skipWhitespace(latin1: string, start: number): number {
 
 /**
  * The entries of the object whose brace stands at `start`, and the index after its closing brace; null where
- * the separators are wrong or the text ends early. Values are delimited, not validated: a delimited text that
- * parses as one JSON value is that value, and there is no other way to split. No recursion: any depth is fine.
+ * the separators are wrong or the text ends early. It finds where values begin and end, and does not check that they are
+ * JSON: parse them for that. It does not recurse, so that values may be nested to any depth.
  */
 export function scanObject(
   latin1: string,

@@ -2,6 +2,7 @@ import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { madeBody } from '../../src/upstream/answer-body.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { plainUpstream } from '../support/upstream-settings.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/server/drain.ts'
 import type { ClientAnswer, ClientRequest } from '../../src/pipeline/client-request.ts'
@@ -51,11 +52,7 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   const settings: Record<string, UpstreamSettings> = {}
   for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
     settings[name] = {
-      set_by: '--upstream',
-      key: null,
-      headers: {},
-      concurrency: null,
-      forward_client_key: false,
+      ...plainUpstream,
       ...given,
     }
   }

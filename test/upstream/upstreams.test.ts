@@ -16,6 +16,7 @@ import {
 import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
 import { freePort } from '../support/free-port.ts'
+import { plainUpstream } from '../support/upstream-settings.ts'
 
 const opened: Upstreams[] = []
 afterEach(async () => {
@@ -32,11 +33,7 @@ function open(
       Object.entries(settings).map(([name, given]) => [
         name,
         {
-          set_by: '--upstream',
-          key: null,
-          headers: {},
-          concurrency: null,
-          forward_client_key: false,
+          ...plainUpstream,
           ...given,
         },
       ]),

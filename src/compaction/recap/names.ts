@@ -81,8 +81,8 @@ export function likelihoodOf(name: string, mention: Mention): number {
 }
 
 /**
- * The items in the order of their worth, the best first, as many as any recap takes; of equals the one that came first. In
- * steps: there may be hundreds of thousands.
+ * The items sorted by their worth, best first; equals keep their order. No more are returned than a recap can hold. It pauses in
+ * between, since there may be hundreds of thousands.
  */
 export function* bestFirst<Item extends { readonly worth: number }>(
   items: readonly Item[],

@@ -4,7 +4,7 @@ import type { Place } from './read-server-answers.ts'
 /** One endpoint that may say something about windows, and how its answer is read. */
 export type Probe = {
   readonly name: string
-  /** `models`: any kind of list; `ollama`, `ollama-cloud`: their own ways. Else where a server's own endpoint states its window. */
+  /** How to read the answer: as a list of models of any kind, in Ollama's two ways, or the window from a place in the answer. */
   readonly reader: 'models' | 'ollama' | 'ollama-cloud' | Place
   /** Absolute at the upstream, with their queries, for a model; the second where the first does not exist. */
   readonly paths: (model: string) => readonly [string, string?]

@@ -134,7 +134,7 @@ function windowNow(
     server: isAuto
       ? serverFigure(modelKey, statedBy(serverWindows, question, answeredBy, isWidened), reserve, models)
       : null,
-    // An Azure deployment has any name, and often that of another model; elsewhere the name that was asked for says more.
+    // An Azure deployment may be called after another model: there the name in its answers is looked up first.
     names:
       answeredBy === null || isWidened
         ? [modelKey.model]

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { openDice } from '../../../src/commands/demo/dice.ts'
 import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
-import { startFoldgate } from '../../support/foldgate.ts'
+import { type RunningFoldgate, startFoldgate } from '../../support/foldgate.ts'
 import { startMessagesUpstream } from '../../support/messages/messages-upstream.ts'
 import type { ScriptedBlock } from '../../support/messages/script.ts'
 import { isThinking } from '../../support/messages/wire-block.ts'
@@ -158,24 +158,18 @@ export function expectTurns(at: Stand, turns: number, made: Made = {}): void {
   expectCompacted(at, turns * (ROUNDS + 1), made)
 }
 
-async function strictness() {
-  const { count } = await loadCounter('o200k_base')
-  return { windowTokens: WINDOW_TOKENS, outputReserveChecked: true, count }
-}
-
-async function standBefore<Upstream extends Seen>(
+/** What an agent reads from at a URL: an upstream, or a Foldgate before it; both end with it. */
+export async function readingFrom<Upstream extends Seen>(
   upstream: Upstream,
-  how: How,
-  more: object = {},
+  foldgate: RunningFoldgate | null,
+  url: string,
 ): Promise<Stand<Upstream>> {
   const { count } = await loadCounter('o200k_base')
-  const profile = { window: { tokens: WINDOW_TOKENS, output_reserve: OUTPUT_TOKENS }, ...more }
-  const foldgate = how === 'alone' ? null : await startFoldgate({ upstream: upstream.url, profile })
   const dice = openDice(21)
   const read: string[] = []
   let returnedTokens = 0
   return {
-    url: foldgate?.url ?? upstream.url,
+    url,
     upstream,
     read,
     returnedTokens: () => returnedTokens,
@@ -190,4 +184,19 @@ async function standBefore<Upstream extends Seen>(
       await upstream.close()
     },
   }
+}
+
+async function strictness() {
+  const { count } = await loadCounter('o200k_base')
+  return { windowTokens: WINDOW_TOKENS, outputReserveChecked: true, count }
+}
+
+async function standBefore<Upstream extends Seen>(
+  upstream: Upstream,
+  how: How,
+  more: object = {},
+): Promise<Stand<Upstream>> {
+  const profile = { window: { tokens: WINDOW_TOKENS, output_reserve: OUTPUT_TOKENS }, ...more }
+  const foldgate = how === 'alone' ? null : await startFoldgate({ upstream: upstream.url, profile })
+  return readingFrom(upstream, foldgate, foldgate?.url ?? upstream.url)
 }

@@ -2,12 +2,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { openDice } from '../../../src/commands/demo/dice.ts'
-import { sampleSource } from '../../../src/commands/demo/tools.ts'
 import { loadCounter } from '../../../src/tokens/encodings.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { closeAll, listen } from '../../support/free-port.ts'
-import { expectCompacted, type How, ROUNDS, type Stand } from './agent-stand.ts'
+import { expectCompacted, type How, readingFrom, ROUNDS, type Stand } from './agent-stand.ts'
 
 /** What its clients ask for as the window. */
 export const NUM_CTX = 4_096
@@ -25,25 +23,7 @@ export async function ollamaStand(how: How): Promise<OllamaStand> {
   const { count } = await loadCounter('o200k_base')
   const upstream = await startDropping(count)
   const foldgate = how === 'alone' ? null : await startFoldgate({ upstream: `${upstream.url}/v1` })
-  const dice = openDice(21)
-  const read: string[] = []
-  let returnedTokens = 0
-  return {
-    url: foldgate?.url.replace(/\/v1$/, '') ?? upstream.url,
-    upstream,
-    read,
-    returnedTokens: () => returnedTokens,
-    readFile: (path) => {
-      read.push(path)
-      const source = sampleSource(dice, 60)
-      returnedTokens += count(source)
-      return source
-    },
-    [Symbol.asyncDispose]: async () => {
-      await foldgate?.close()
-      await upstream.close()
-    },
-  }
+  return readingFrom(upstream, foldgate, foldgate?.url.replace(/\/v1$/, '') ?? upstream.url)
 }
 
 /** Straight at the server: every request was answered, and the last words were said by a model that was not told what it forgot. */

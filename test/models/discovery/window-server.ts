@@ -11,6 +11,7 @@ import {
   type Script,
   silence,
 } from '../../support/fake-upstream.ts'
+import { plainUpstream } from '../../support/upstream-settings.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -73,12 +74,14 @@ export type StandOptions = {
 
 /** Window discovery in front of an upstream. The clock only moves when told. */
 function windowStand(url: string, given: StandOptions = {}) {
-  const plain = { set_by: '--upstream', key: null, headers: {}, concurrency: null, forward_client_key: false }
   const upstreams = createUpstreams({
     upstreams: {
-      default: { ...plain, url, ...given.settings },
+      default: { ...plainUpstream, url, ...given.settings },
       ...Object.fromEntries(
-        Object.entries(given.others ?? {}).map(([name, settings]) => [name, { ...plain, ...settings }]),
+        Object.entries(given.others ?? {}).map(([name, settings]) => [
+          name,
+          { ...plainUpstream, ...settings },
+        ]),
       ),
     },
     timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000 },

@@ -37,7 +37,7 @@ export const ollamaAnswerWire: AnswerWire = {
   kept: ([part]) => (stringOr(part?.['thinking'], '') === '' ? {} : { thinking: part?.['thinking'] }),
   hasRefusal: () => false,
   usageOf: (usage) => (usage === null ? null : chatUsage(usage)),
-  // A reply that calls ends as any other does.
+  // Ollama states "stop" for a reply that calls tools, too.
   reasons: { calls: 'stop', end: null },
   thoughtsWait: false,
   takesEmptyTexts: true,
