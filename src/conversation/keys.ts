@@ -1,7 +1,7 @@
 import type { Growth } from './structure.ts'
 import type { Message, ParsedMessage } from './message.ts'
 import type { Digest, Pausable } from '../json/source.ts'
-import { remembering } from '../lru-cache.ts'
+import { remembering } from '../caches.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {

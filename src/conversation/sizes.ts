@@ -1,4 +1,4 @@
-import { remembering } from '../lru-cache.ts'
+import { remembering } from '../caches.ts'
 
 /** What the sizes from `start` up to `end` come to. */
 export function sumOf(sizes: readonly number[], start: number, end: number): number {

@@ -1,5 +1,5 @@
 import type { Digest } from '../json/source.ts'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
 import {

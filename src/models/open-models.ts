@@ -9,7 +9,7 @@ import { createServerWindows } from './discovery/server-windows.ts'
 import { createLearning } from './learn.ts'
 import { createModels, type Models } from './models.ts'
 import { createWindows, type LearntWindow } from './windows.ts'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import type { ModelKey } from './model-record.ts'
 
 /** What is known of models at their upstreams, and how more of it is learnt. */

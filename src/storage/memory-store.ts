@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import {
   type JournalName,
   journalRowsMax,

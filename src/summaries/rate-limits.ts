@@ -1,4 +1,4 @@
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import type { ModelKey } from '../models/model-record.ts'
 import type { HeldKeyMark } from '../upstream/credential.ts'
 

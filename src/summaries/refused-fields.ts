@@ -1,4 +1,4 @@
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import { collectErrorFacts } from '../overflow/error-text.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
 import { createGate, type Gate } from '../upstream/places.ts'

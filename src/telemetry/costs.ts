@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import { mostSpecificGlob } from '../profiles/glob.ts'
 import { listPrice, type Price } from './list-prices.ts'
 import type { RequestEnd, RequestReport } from './request-report.ts'

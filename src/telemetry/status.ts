@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lruCache } from '../lru-cache.ts'
+import { lruCache } from '../caches.ts'
 import { storeAdvice } from '../storage/store-error.ts'
 import type { Settings } from '../config/settings.ts'
 import type { FailingPart } from './failures.ts'

@@ -42,7 +42,7 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
  * one. Rooms of one floor may use each other, as long as no circle of files comes of it.
  */
 const floors = [
-  'errors.ts lru-cache.ts optional-packages.ts json conversation',
+  'errors.ts caches.ts optional-packages.ts json conversation',
   'tokens profiles formats',
   'compaction overflow',
   'archive config models recall scheduling storage summaries telemetry upstream',

@@ -1,7 +1,7 @@
 import type { Message } from '../../conversation/message.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import type { Digest, Source, Pausable } from '../../json/source.ts'
-import { remembering } from '../../lru-cache.ts'
+import { remembering } from '../../caches.ts'
 import type { Growth, Structure } from '../../conversation/structure.ts'
 
 /** Counts tokens of a text exactly, in one encoding. */

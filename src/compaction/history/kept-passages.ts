@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/structure.ts'
 import { keptIn } from '../../conversation/keep-marks.ts'
 import type { Pausable } from '../../json/source.ts'
-import { remembering } from '../../lru-cache.ts'
+import { remembering } from '../../caches.ts'
 import { readMessage } from './read-message.ts'
 import type { KeptPassages, History } from './history.ts'
 

@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import type { ModelKey } from '../model-record.ts'
 import type { Models } from '../models.ts'
 import { grownBy, overheadIn, ratioFrom, withSample } from './learnt-rate.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { askJson, type JsonAnswer, type WindowQuestion, type WindowTrouble } from './ask-json.ts'
 import { FRESH_MS, isFigure, type Stated, type WindowFigure } from './figure.ts'

@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import { type HeldKeyMark, noMarks } from '../../upstream/credential.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/target.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'

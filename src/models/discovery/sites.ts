@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import { rootOf, type UpstreamAddress } from '../../upstream/address.ts'
 import { clientCredential, type HeldKeyMark } from '../../upstream/credential.ts'
 import { apiBase } from '../../upstream/target.ts'

@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import type { StatedWindow } from '../../overflow/classification.ts'
 import { dashedName, modelSpellings } from './model-spellings.ts'
 import families from './window-families.json' with { type: 'json' }

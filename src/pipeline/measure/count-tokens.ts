@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import { spansAround, textWithout } from '../billing-line.ts'
 import type { Chat, ConversationTokens, MessageTokens, RecallOffer } from '../request.ts'
 import type { LRUCache } from 'lru-cache'

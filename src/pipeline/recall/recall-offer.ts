@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import type { Chat, Form, ReadRequest, RecallOffer } from '../request.ts'
 import { isParsedAtOnce } from '../../json/body-scan.ts'
 import { parseJson } from '../../json/json-value.ts'

@@ -5,7 +5,7 @@ import {
   writeCompaction,
 } from '../../compaction/compaction.ts'
 import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/history.ts'
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'

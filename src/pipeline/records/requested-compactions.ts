@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 import type { Store } from '../../storage/store.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 

@@ -2,7 +2,7 @@ import type { PrefixCause } from '../../telemetry/request-report.ts'
 import { spansAround } from '../billing-line.ts'
 import type { Chat, AnsweredRequest } from '../request.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 
 /**
  * Tells whose doing another prefix is. What is sent as the client wrote it, in a conversation that was never compacted, is the

@@ -1,4 +1,4 @@
-import { lruCache } from '../../lru-cache.ts'
+import { lruCache } from '../../caches.ts'
 
 /**
  * Lets the same thing be told at once, and then at most every `gapMs`, a minute by default. Returns how many times it has happened since it

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { lruCache } from '../../../src/lru-cache.ts'
+import { lruCache } from '../../../src/caches.ts'
 import { openSealedTexts } from '../strict-upstream/sealed-text.ts'
 import { textOf, valueDigest } from '../strict-upstream/wire-message.ts'
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { lruCache } from '../../../src/lru-cache.ts'
+import { lruCache } from '../../../src/caches.ts'
 import { isObject } from '../strict-upstream/wire-message.ts'
 import { blocksOf, typeOf, type SentMessage, type WireBlock } from './wire-block.ts'
 

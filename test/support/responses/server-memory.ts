@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { lruCache } from '../../../src/lru-cache.ts'
+import { lruCache } from '../../../src/caches.ts'
 import { isObject, textOf } from '../strict-upstream/wire-message.ts'
 import type { IssuedItem } from './item-rules.ts'
 import type { ResponsesRejection } from './judgement.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { lruCache } from '../../../src/lru-cache.ts'
+import { lruCache } from '../../../src/caches.ts'
 
 /** One piece of a prompt: the tools, or a message. */
 export type PromptPart = {

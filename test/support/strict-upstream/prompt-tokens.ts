@@ -1,4 +1,4 @@
-import { lruCache } from '../../../src/lru-cache.ts'
+import { lruCache } from '../../../src/caches.ts'
 import { callsOf, isObject, mediaIn, textOf, textsOf, type WireMessage } from './wire-message.ts'
 
 /** Tokens that the upstream adds after the last message to open its reply. */

@@ -6,7 +6,7 @@ import {
   stringifyJson,
 } from '../../../json/json-value.ts'
 import type { Digest, Pausable } from '../../../json/source.ts'
-import { lruCache } from '../../../lru-cache.ts'
+import { lruCache } from '../../../caches.ts'
 import { readMessage } from '../read-message.ts'
 import type { History } from '../history.ts'
 

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../json/json-value.ts'
 import type { Pausable } from '../../../json/source.ts'
-import { remembering } from '../../../lru-cache.ts'
+import { remembering } from '../../../caches.ts'
 import { readMessage } from '../read-message.ts'
 import type { History } from '../history.ts'
 import { isOpenWork, workItems } from './call-subject.ts'
