@@ -31,7 +31,7 @@ export async function runInSlices<Result>(steps: Pausable<Result>): Promise<Resu
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
-    if (isSliceOver()) await nextSlice()
+    if (isPauseDue()) await nextSlice()
   }
 }
 
@@ -45,7 +45,12 @@ export function runBySize<Result>(bytes: number, steps: Pausable<Result>): Event
  * every request: a small one would wait beside a long one for each.
  */
 export async function pauseIfDue(): Promise<void> {
-  if (isSliceOver()) await nextSlice()
+  if (isPauseDue()) await nextSlice()
+}
+
+/** Whether the slice of this turn is used up, for whoever has something to pass on before it waits for the next one. */
+export function isPauseDue(): boolean {
+  return performance.now() - sliceStartMs() > SLICE_MS
 }
 
 /** Waits for a slice of its own, whatever is left of this one: before work that takes as long and cannot be paused. */
@@ -77,10 +82,6 @@ const AT_ONCE_BYTES_MAX = 16_384
 
 /** Whose the work is that no client waits for. */
 const NOBODY = ''
-
-function isSliceOver(): boolean {
-  return performance.now() - sliceStartMs() > SLICE_MS
-}
 
 /** When the slice of this turn began: with this call, where nobody has worked in it yet. */
 function sliceStartMs(): number {

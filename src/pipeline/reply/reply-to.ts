@@ -9,7 +9,7 @@ import { ERROR_BYTES_MAX } from '../send/judge.ts'
 import { fittingForm } from '../send/recover.ts'
 import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
-import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { isPauseDue, nextSlice, pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { CallRules, Replies } from '../../formats/answer-contract.ts'
@@ -141,10 +141,12 @@ export function joinStream(
         }
         const out: Buffer[] = []
         for (const [count, { kind, bytes: cut }] of cutter.feed(piece).entries()) {
+          // What one event costs grows with the parts before it. The first one of a piece waits for nobody.
+          if (count > 0 && isPauseDue()) {
+            if (out.length > 0) yield Buffer.concat(out.splice(0))
+            await nextSlice()
+          }
           out.push(...shown(cut, kind !== 'part'))
-          if (count % EVENTS_PER_STEP < EVENTS_PER_STEP - 1) continue
-          if (out.length > 0) yield Buffer.concat(out.splice(0))
-          await pauseIfDue()
         }
         if (out.length > 0) yield Buffer.concat(out)
         const rest = isBeyondUs ? cutter.end() : nothing
@@ -315,9 +317,6 @@ const EVENT_BYTES_MAX = 4 * 1024 * 1024
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 
 const LINE_END_BYTES_MAX = 2
-
-/** Events of one piece that are read between two pauses. Mostly a piece holds few; one of line ends has tens of thousands. */
-const EVENTS_PER_STEP = 256
 
 const nothing = Buffer.alloc(0)
 
