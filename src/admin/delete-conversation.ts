@@ -1,4 +1,4 @@
-import { isConversationId, noConversationId } from '../conversation/keys.ts'
+import { isConversationId, noConversationId } from '../conversation/prefix-keys.ts'
 import { FoldgateError } from '../errors.ts'
 import type { Store } from '../storage/store.ts'
 import { within } from '../storage/store-error.ts'

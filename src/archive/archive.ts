@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, readdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isConversationId } from '../conversation/keys.ts'
+import { isConversationId } from '../conversation/prefix-keys.ts'
 import { makeFolder } from '../storage/state-folder.ts'
 import { NoAnswerError, StoreError, troubleOf, within } from '../storage/store-error.ts'
 

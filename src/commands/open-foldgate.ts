@@ -16,7 +16,7 @@ import type { CommandContext } from './command.ts'
 import type { ListenAddress, Listening } from '../server/listeners.ts'
 import { addressOf, ListenError, onThisMachine } from '../server/listeners.ts'
 import { announce, answers, drains, type RunningFoldgate } from './run/running-foldgate.ts'
-import { addressesOf, type Destinations } from './run/vendors.ts'
+import { addressesOf, type Destinations } from './run/destinations.ts'
 
 export type OpenOptions = {
   readonly settings: Settings

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { purgeArchive } from '../archive/archive.ts'
 import { loadSettings, type Settings } from '../config/settings.ts'
-import { isConversationId, noConversationId } from '../conversation/keys.ts'
+import { isConversationId, noConversationId } from '../conversation/prefix-keys.ts'
 import { openBareStore, storeLocation } from '../storage/open-store.ts'
 import type { UserPlace } from '../storage/state-folder.ts'
 import { StoreError, troubleOf } from '../storage/store-error.ts'

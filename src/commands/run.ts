@@ -23,7 +23,7 @@ import {
 } from './run/known-program.ts'
 import { ownFolder, removeFolder, removeLeftFolders } from './run/own-folder.ts'
 import { answers, findRunning, type RunningFoldgate } from './run/running-foldgate.ts'
-import { addressesOf, type Destinations, destinationsOf } from './run/vendors.ts'
+import { addressesOf, type Destinations, destinationsOf } from './run/destinations.ts'
 import { createLog, type Log, silentLog } from '../telemetry/log/log.ts'
 import { tellUpstreamTroubles } from '../models/discovery/check-addresses.ts'
 import { matchProfile } from '../profiles/match.ts'

@@ -1,7 +1,7 @@
 import { type Treatment, UNTOUCHED } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
 import { isLossless, textPassAt } from './passes/passes.ts'
-import { AS_IT_CAME, type Edit } from './message-edits.ts'
+import { AS_IT_CAME, type Edit } from './edit-message.ts'
 import { remembering } from '../caches.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { replyStart, type Rounds, type History } from './history/history.ts'

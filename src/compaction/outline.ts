@@ -1,5 +1,5 @@
 import type { Compacted } from './compact.ts'
-import { covers } from './layout.ts'
+import { covers } from './folded-parts.ts'
 import { baseOf, type ViewMessage } from './view/view.ts'
 import { type PassName, type TextPassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'

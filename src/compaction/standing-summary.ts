@@ -1,6 +1,6 @@
 import type { Pausable } from '../json/source.ts'
 import type { StandingSummary, SummaryRange, PreparedFold } from './compaction.ts'
-import { rangeIndexes } from './layout.ts'
+import { rangeIndexes } from './folded-parts.ts'
 import { numberRange } from './history/message-numbers.ts'
 import { createWriter, harmless } from './recap/headings.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'

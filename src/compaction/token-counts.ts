@@ -2,13 +2,13 @@ import { countBelow } from '../conversation/structure.ts'
 import type { Pausable } from '../json/source.ts'
 import type { Treatment } from './compaction.ts'
 import { editAt, type Edits, editsOf } from './edits.ts'
-import { layoutOf, partTokens } from './layout.ts'
+import { layoutOf, partTokens } from './folded-parts.ts'
 import type { MadeCache } from './made-cache.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { runsAlways } from './passes/passes.ts'
 import { sumOf } from '../conversation/sizes.ts'
 import { anyHasBoundThoughts, readableTokens, type History } from './history/history.ts'
-import { type Edit, isUncut, messageEditor } from './message-edits.ts'
+import { type Edit, isUncut, messageEditor } from './edit-message.ts'
 
 /**
  * A conversation under a profile, with what each of its messages takes in tokens as it came and edited: the arithmetic that

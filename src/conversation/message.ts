@@ -100,7 +100,7 @@ export type MessageFacts = {
    * left out if all is read.
    */
   readonly skipped?: readonly (SkippedText & { readonly isText: boolean })[]
-  /** Digest of the message's meaning: see `keys.ts`. */
+  /** Digest of the message's meaning: see `prefix-keys.ts`. */
   readonly meaning: string
 }
 

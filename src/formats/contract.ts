@@ -1,6 +1,6 @@
 import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../json/body-spans.ts'
 import type { JsonObject } from '../json/json-value.ts'
-import type { Meaning } from '../conversation/keys.ts'
+import type { Meaning } from '../conversation/prefix-keys.ts'
 import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'

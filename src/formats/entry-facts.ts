@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { EntrySpan, Envelope } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../json/json-value.ts'
-import { digestOfMeaning } from '../conversation/keys.ts'
+import { digestOfMeaning } from '../conversation/prefix-keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
-import { keptIn } from '../conversation/keep-marks.ts'
+import { keptIn } from '../conversation/keep-tags.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
 import {
   marksIn,

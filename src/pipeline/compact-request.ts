@@ -6,7 +6,7 @@ import { dryRun, nextForm, originalForm } from './compact/forms.ts'
 import { isStrict } from './model-lessons.ts'
 import type { RequestParts } from './request-parts.ts'
 import type { Counted, Form, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
-import { foldFor, noFold, outlookOf } from './summaries/summarizer.ts'
+import { foldFor, noFold, outlookOf } from './summaries/fold-summaries.ts'
 
 /**
  * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is

@@ -5,7 +5,7 @@ import { sum } from '../conversation/sizes.ts'
 import { atWhole } from '../compaction/passes/clip.ts'
 import { textPasses, type TextTreatment } from '../compaction/passes/passes.ts'
 import type { Pausable } from '../json/source.ts'
-import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-query.ts'
+import { type MessageRun, readRecallQuery, type RecallQuery } from './recall-tool.ts'
 import { searchMessages } from './search-messages.ts'
 import { type LeftOut, leftOutOf, ownLine, type Pieces, segmentsOf, segmentText } from './segments.ts'
 

@@ -2,7 +2,7 @@ import { argumentLines } from '../compaction/history/read-message.ts'
 import { messageNumber } from '../compaction/history/message-numbers.ts'
 import type { History } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'
-import type { RecallQuery } from './recall-query.ts'
+import type { RecallQuery } from './recall-tool.ts'
 import {
   type LeftOut,
   ownLine,

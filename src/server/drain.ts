@@ -6,6 +6,8 @@ export type DrainOptions = {
   readonly delayMs: number
   /** How long running requests may take to finish after that, in milliseconds. */
   readonly timeoutMs: number
+  /** Ends everything behind the servers. */
+  readonly end: () => Promise<void>
 }
 
 /** `serving`, then `leaving` (not ready, but serving), then `closing` (running requests only). */
@@ -35,13 +37,16 @@ export class Lifecycle {
     if (this.phase === 'serving') this.phase = 'leaving'
   }
 
-  /** Ends the servers in order. Resolves with the number of requests that had to be cut off. */
+  /**
+   * Ends the servers in order, and then all that stands behind them (`end` in `app.ts`, in its order). Resolves with the number
+   * of requests that had to be cut off.
+   */
   drain(servers: readonly Server[], options: DrainOptions): Promise<number> {
     this.#drained ??= this.#drain(servers, options)
     return this.#drained
   }
 
-  async #drain(servers: readonly Server[], { delayMs, timeoutMs }: DrainOptions): Promise<number> {
+  async #drain(servers: readonly Server[], { delayMs, timeoutMs, end }: DrainOptions): Promise<number> {
     this.leave()
     await sleep(delayMs)
     this.phase = 'closing'
@@ -62,6 +67,7 @@ export class Lifecycle {
     // What is left are requests out of time, and connections that are kept open for more.
     for (const server of servers) server.closeAllConnections()
     await closed
+    await end()
     return cutOff
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lruCache } from '../caches.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store } from '../storage/store.ts'
-import { createGate, type Gate } from '../upstream/places.ts'
+import { createGate, type Gate } from '../upstream/concurrency.ts'
 import type { SummaryResult } from './summary-order.ts'
 import { failure, readSummaryRecord, type SummaryRecord } from './summary-record.ts'
 

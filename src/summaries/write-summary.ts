@@ -1,6 +1,6 @@
 import { runInSlices } from '../scheduling/drive.ts'
 import { type Ask, readSummaryAnswer, type SummaryAnswer } from './summary-call.ts'
-import { completeSummary } from './complete-summary.ts'
+import { acceptSummary } from './accept-summary.ts'
 import type { SummaryOrder, SummaryResult } from './summary-order.ts'
 import { cachedCallInstruction, promptOf, type SummaryPrompt, type SummarySettings } from './prompt.ts'
 import {
@@ -14,7 +14,7 @@ import { failure, type Failure, type FailureReason, type SummaryRecord } from '.
 import { isJsonObject, type JsonObject } from '../json/json-value.ts'
 import { FoldgateError } from '../errors.ts'
 import type { WholeAnswer } from '../overflow/classify.ts'
-import { GaveWayError } from '../upstream/places.ts'
+import { GaveWayError } from '../upstream/concurrency.ts'
 import { clipText } from '../compaction/passes/clip.ts'
 import type { CountSteps } from '../compaction/history/history.ts'
 import type { Pausable } from '../json/source.ts'
@@ -77,7 +77,7 @@ async function writeByCachedCall(
     body: (fields) => cachedCall.body(instruction, fields),
   })
   if (answer.kind === 'text')
-    return completeSummary(answer, order, { previous: order.previous, fenceKey: null })
+    return acceptSummary(answer, order, { previous: order.previous, fenceKey: null })
   if (answer.kind === 'failed')
     return answer.reason === 'too-dear' || answer.reason === 'tool-call' ? null : answer
   if (answer.kind !== 'overflow') rejections.add(rejectionsKey, CACHED_PROMPT)
@@ -120,7 +120,7 @@ async function writeByPieces(order: SummaryOrder, calls: OrderCalls): Promise<Su
     }
     outcome =
       answer.kind === 'text'
-        ? completeSummary(answer, order, { previous, fenceKey: prompt.fenceKey })
+        ? acceptSummary(answer, order, { previous, fenceKey: prompt.fenceKey })
         : failureOf(answer)
     if (outcome.kind === 'failed') break
     previous = outcome.text

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
-import { AS_IT_CAME, messageEditor, type Edit } from '../../src/compaction/message-edits.ts'
+import { AS_IT_CAME, messageEditor, type Edit } from '../../src/compaction/edit-message.ts'
 import { parseMessage } from '../support/chat-completions.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'

@@ -8,7 +8,7 @@ import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contra
 import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.ts'
 import { parseEntry } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
-import { recallTool } from '../../src/recall/recall-query.ts'
+import { recallTool } from '../../src/recall/recall-tool.ts'
 import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
 import { sourceOf } from '../support/source.ts'
 import { propertyRuns } from '../support/property-runs.ts'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { foldAhead, type FoldAhead } from '../../src/compaction/ahead.ts'
 import type { Compacted } from '../../src/compaction/compact.ts'
 import { atFirstSight, compact, fixedTokens, parsed, sentTokens, shapes } from '../support/compacted.ts'
-import { covers, layoutOf } from '../../src/compaction/layout.ts'
+import { covers, layoutOf } from '../../src/compaction/folded-parts.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Room } from '../../src/tokens/budget.ts'
 import {

@@ -7,7 +7,7 @@ import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { plainToolsTokens, toolsTokens } from '../../src/tokens/tools-tokens.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
-import { readRecallQuery, recallTool } from '../../src/recall/recall-query.ts'
+import { readRecallQuery, recallTool } from '../../src/recall/recall-tool.ts'
 
 const folding = { clear: { enabled: false }, preview: { threshold_tokens: 100_000 } }
 

@@ -392,6 +392,8 @@ test('listening a taken port names the flag', async () => {
   expect(countsOf()).toEqual(before)
 })
 
+const nothingElse = () => Promise.resolve()
+
 describe('the drain', () => {
   test('is announced at once, serves newcomers during the delay, and lets running requests finish', async () => {
     const answering: ServerResponse[] = []
@@ -402,7 +404,11 @@ describe('the drain', () => {
       return undefined
     })
     const slow = await fetch(`${proxy.origin}/v1/slow`)
-    const drained = proxy.lifecycle.drain([proxy.server], { delayMs: 300, timeoutMs: 20_000 })
+    const drained = proxy.lifecycle.drain([proxy.server], {
+      delayMs: 300,
+      timeoutMs: 20_000,
+      end: nothingElse,
+    })
     const ready = await fetch(`${proxy.origin}/readyz`)
     expect(ready.status).toBe(503)
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
@@ -423,7 +429,9 @@ describe('the drain', () => {
     proxy.lifecycle.leave()
     expect((await fetch(`${proxy.origin}/readyz`)).status).toBe(503)
     expect(await (await fetch(`${proxy.origin}/v1/x`)).json()).toEqual({ ok: true })
-    expect(await proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 1_000 })).toBe(0)
+    expect(
+      await proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 1_000, end: nothingElse }),
+    ).toBe(0)
   })
 
   test('on a connection that was kept open, a late request is told to go elsewhere; what does not finish is cut off, and counted', async () => {
@@ -431,7 +439,7 @@ describe('the drain', () => {
     const busy = await openRaw(proxy.port, get('/v1/x'))
     await readUntil(busy, 'data: 1')
     const late = await openRaw(proxy.port, 'GET /v1/y HTTP/1.1\r\nHost: loc')
-    const drained = proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 500 })
+    const drained = proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 500, end: nothingElse })
     await eventually(() => expect(proxy.lifecycle.phase).toBe('closing'))
     late.write('alhost\r\n\r\n')
     expect(await readUntil(late, '"draining"')).toMatch(/503[^]*retry-after/)

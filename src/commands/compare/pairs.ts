@@ -3,7 +3,7 @@ import type { Chat } from '../../pipeline/request.ts'
 import type { AskModel } from './asker.ts'
 import type { RecordedMoment } from './moments.ts'
 import type { State, Verdict } from './state.ts'
-import { doingOf, historyOf } from '../../compaction/history/calls/call-subject.ts'
+import { doingOf, callSubjectOf } from '../../compaction/history/calls/call-subject.ts'
 import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-value.ts'
 import type { Reply } from '../../formats/answer-contract.ts'
 import { openDice } from '../demo/dice.ts'
@@ -134,7 +134,7 @@ export function nextStepOf({ calls }: Pick<Reply, 'calls'>) {
   return {
     tools: whole.map(({ name }) => name).toSorted(),
     paths: sorted(
-      whole.flatMap((call) => historyOf(call.name, call.argumentsText, digest).paths.map(nearEnd)),
+      whole.flatMap((call) => callSubjectOf(call.name, call.argumentsText, digest).paths.map(nearEnd)),
     ),
     commands: sorted(whole.flatMap(({ name, argumentsText }) => kindsOf(name, argumentsText))),
   }

@@ -1,5 +1,5 @@
 import { countBelow } from '../../conversation/structure.ts'
-import { keptIn } from '../../conversation/keep-marks.ts'
+import { keptIn } from '../../conversation/keep-tags.ts'
 import type { Pausable } from '../../json/source.ts'
 import { remembering } from '../../caches.ts'
 import { readMessage } from './read-message.ts'

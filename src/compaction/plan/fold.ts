@@ -1,6 +1,6 @@
 import type { Pausable } from '../../json/source.ts'
 import { editsOf } from '../edits.ts'
-import { layoutOf, partTokens } from '../layout.ts'
+import { layoutOf, partTokens } from '../folded-parts.ts'
 import { countBelow } from '../../conversation/structure.ts'
 import type { Compaction, Fold, StandingSummary } from '../compaction.ts'
 import { keptTokens } from '../history/kept-passages.ts'

@@ -1,6 +1,6 @@
 import type { Pausable } from '../../json/source.ts'
 import type { Compaction, PreparedFold, StandingSummary } from '../compaction.ts'
-import { hasUnsummarised } from '../layout.ts'
+import { hasUnsummarised } from '../folded-parts.ts'
 import { RECAP_TOKENS_MIN } from '../recap/recap.ts'
 import { ascending, heldThoughts, newestThoughts } from '../held-thoughts.ts'
 import type { TokenCounts } from '../token-counts.ts'

@@ -1,6 +1,6 @@
 import type { Pausable } from '../../json/source.ts'
 import { messageNumber, numbersOf } from '../history/message-numbers.ts'
-import { covers, type FoldedRun, rangeIndexes } from '../layout.ts'
+import { covers, type FoldedRun, rangeIndexes } from '../folded-parts.ts'
 import type { Made, MadeCache } from '../made-cache.ts'
 import { FOLD_VERSION, type StandingSummary } from '../compaction.ts'
 import { opensMessage, type History } from '../history/history.ts'

@@ -17,7 +17,7 @@ import {
   tellsRoomLeft,
   withoutFound,
 } from './block-kinds.ts'
-import { cacheTtlOf } from './cache-marks.ts'
+import { cacheTtlOf } from './cache-control.ts'
 
 /** What a parsed block or whole message is (`holder` null); null if that cannot be told. */
 export function* describeBlock(

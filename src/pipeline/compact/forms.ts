@@ -1,5 +1,5 @@
 import { type Advanced, type Compacted, compactionFor, tighten } from '../../compaction/compact.ts'
-import { type View, type ViewMessage, viewUnder } from '../../compaction/view/view.ts'
+import { type View, viewUnder } from '../../compaction/view/view.ts'
 import type { Compaction, PreparedFold } from '../../compaction/compaction.ts'
 import type { MadeCache } from '../../compaction/made-cache.ts'
 import { sum } from '../../conversation/sizes.ts'
@@ -7,7 +7,7 @@ import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { unboundCompaction, withNewestThoughts } from '../../compaction/held-thoughts.ts'
 import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { Pausable } from '../../json/source.ts'
-import { spliceMessages, type ViewItem } from '../../json/splice.ts'
+import { spliceMessages } from '../../json/splice.ts'
 import type { EntryShape } from '../../formats/contract.ts'
 import { InvariantError } from '../../errors.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
@@ -15,7 +15,7 @@ import { leavingOut, withoutPast } from '../measure/without-past.ts'
 import type { RequestParts } from '../request-parts.ts'
 import type { CompactAttempt } from '../../overflow/tighten.ts'
 import type { Chat, Counted, Form, FormRequest } from '../request.ts'
-import type { CacheTtl } from '../../conversation/message.ts'
+import { withCacheMark } from './cache-marks.ts'
 
 // Forms of a request are made here and nowhere else. What is made is checked before it is sent: a broken rule throws an
 // InvariantError.
@@ -283,42 +283,6 @@ function* formOf({ chat, strict }: FormRequest, counted: Counted, compacted: Com
     chat.bytes.length,
   )
   return { ...originalForm(chat, sentTokens), pieces, compacted, isRewritten: true, strict }
-}
-
-/**
- * The items of a view, with a mark for the provider's prompt cache at the end of what stands for folded messages: the client's
- * own marks stand at its newest messages, and a provider does not look back from them as far as that. Where a second one is
- * free it goes to the beginning of it: what stands before is the same after the next compaction, and what is read is only what
- * was written up to a mark. Only where the client marks anything, since what is marked costs more to be kept.
- */
-function withCacheMark(
-  { dialect: { cacheMarks }, source, body, messages: received }: Chat,
-  messages: readonly ViewMessage[],
-): readonly ViewItem[] {
-  const items = messages.map(({ item }) => item)
-  const end = cacheMarks === null ? -1 : messages.findLastIndex(isFold)
-  const fold = items[end]
-  if (cacheMarks === null || fold?.kind !== 'made') return items
-  const marksOf = (index: number | null): readonly CacheTtl[] =>
-    (index === null ? undefined : received[index]?.facts.cacheMarks) ?? []
-  const inView = (view: readonly ViewMessage[]): readonly CacheTtl[] =>
-    view.flatMap(({ index, joined }) => (joined.length > 0 ? inView(joined) : marksOf(index)))
-  const around = cacheMarks.around(source, body.history)
-  const behind = inView(messages.slice(end + 1))
-  const count = around.length + inView(messages).length
-  if (count === 0 || count >= cacheMarks.countMax) return items
-  // A provider wants what is kept for longer first. A mark for all of the history stands behind it.
-  const isLong = behind.length === 0 ? around.length > 0 && !around.includes('5m') : behind.includes('1h')
-  const ttl = isLong ? '1h' : '5m'
-  const free = cacheMarks.countMax - count
-  const json = cacheMarks.marked(fold.json, ttl, 'end')
-  if (json === null) return items
-  const both = free > 1 ? cacheMarks.marked(json, ttl, 'beginning') : null
-  return items.with(end, { ...fold, json: both ?? json })
-}
-
-function isFold({ how, joined }: ViewMessage): boolean {
-  return how === 'summary' || how === 'recap' || joined.some(isFold)
 }
 
 /** A view never breaks a rule more often than its conversation does (P3). */

@@ -7,7 +7,7 @@ import {
 import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/history.ts'
 import { lruCache } from '../../caches.ts'
 import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
-import { conversationIdChars } from '../../conversation/keys.ts'
+import { conversationIdChars } from '../../conversation/prefix-keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
 import type { Chat, Remembered } from '../request.ts'
@@ -21,7 +21,7 @@ import {
   type SeenRequest,
   writeName,
   writeSeen,
-} from './forks.ts'
+} from './identify-conversation.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import { countBelow } from '../../conversation/structure.ts'
 

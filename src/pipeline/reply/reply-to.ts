@@ -1,7 +1,7 @@
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { createFurtherAnswers, type FurtherAnswers, recallAnswer, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
-import { type AnswerObserver, observeAnswer } from '../observe.ts'
+import { type AnswerObserver, observeAnswer } from '../tap-answer.ts'
 import type { SendingParts } from '../request-parts.ts'
 import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'

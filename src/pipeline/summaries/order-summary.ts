@@ -1,7 +1,7 @@
 import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { Compaction, SummaryRange } from '../../compaction/compaction.ts'
-import { rangeIndexes } from '../../compaction/layout.ts'
+import { rangeIndexes } from '../../compaction/folded-parts.ts'
 import { type ModelKey, modelKeyOf } from '../../models/model-record.ts'
 import { readsFromCache } from '../../models/learn.ts'
 import { resolveWindow } from '../../models/resolve-window.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { historyOf } from '../../../src/compaction/history/calls/call-subject.ts'
+import { callSubjectOf } from '../../../src/compaction/history/calls/call-subject.ts'
 import { digest } from '../../support/source.ts'
 
 const of = (name: string, given: unknown) =>
-  historyOf(name, typeof given === 'string' ? given : JSON.stringify(given), digest)
+  callSubjectOf(name, typeof given === 'string' ? given : JSON.stringify(given), digest)
 
 describe('what a call deals with', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageNumber, numberRange, numbersOf } from '../../../src/compaction/history/message-numbers.ts'
 import { createMadeCache } from '../../../src/compaction/made-cache.ts'
-import { AS_IT_CAME, messageEditor, type Edit } from '../../../src/compaction/message-edits.ts'
+import { AS_IT_CAME, messageEditor, type Edit } from '../../../src/compaction/edit-message.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { profileOf, historyOf } from '../../support/subject.ts'
 import { prose, round, rounds, send, system, user } from '../sending.ts'

@@ -1,5 +1,5 @@
 import type { StandingSummary } from '../../../src/compaction/compaction.ts'
-import type { FoldedRun } from '../../../src/compaction/layout.ts'
+import type { FoldedRun } from '../../../src/compaction/folded-parts.ts'
 import { createMadeCache, type MadeCache } from '../../../src/compaction/made-cache.ts'
 import { recapOf } from '../../../src/compaction/recap/recap.ts'
 import { worldAt } from '../../../src/compaction/recap/agent-state.ts'

@@ -6,7 +6,7 @@ import { type Compaction, FOLD_VERSION } from '../../../src/compaction/compactio
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import { createFactsReader } from '../../../src/formats/entry-facts.ts'
 import { digest, readBytes } from '../../../src/pipeline/read/read-chat.ts'
-import { readSeen, type SeenRequest, writeSeen } from '../../../src/pipeline/records/forks.ts'
+import { readSeen, type SeenRequest, writeSeen } from '../../../src/pipeline/records/identify-conversation.ts'
 import { createRecords } from '../../../src/pipeline/records/records.ts'
 import { openMemoryStore } from '../../../src/storage/memory-store.ts'
 import { createStoreGuard } from '../../../src/storage/store-guard.ts'

@@ -37,7 +37,7 @@ export function* callSubjects(
   const { calls } = yield* readMessage(history, message)
   const subjects: CallSubject[] = []
   for (const { name, argumentsText } of calls) {
-    subjects.push(historyOf(name, argumentsText, history.digest))
+    subjects.push(callSubjectOf(name, argumentsText, history.digest))
     yield
   }
   read.set(key, subjects)
@@ -45,7 +45,7 @@ export function* callSubjects(
 }
 
 /** What one call deals with. */
-export function historyOf(name: string, argumentsText: string, digest: Digest): CallSubject {
+export function callSubjectOf(name: string, argumentsText: string, digest: Digest): CallSubject {
   const value = argumentsText.length <= PARSED_CHARS_MAX ? parseJsonText(argumentsText) : undefined
   const given = isJsonObject(value) ? value : {}
   const ordered = isJsonObject(value) ? stringifyJson(Object.entries(given).toSorted(byKey)) : null

@@ -6,7 +6,7 @@ import { completion, fakeUpstream, overflow, type Script } from '../../../suppor
 import { startFoldgate } from '../../../support/foldgate.ts'
 import { growing, longRun, type TestMessage } from '../../../support/conversations.ts'
 import { encryptedStore } from '../../../../src/storage/encrypted-store.ts'
-import { isConversationId } from '../../../../src/conversation/keys.ts'
+import { isConversationId } from '../../../../src/conversation/prefix-keys.ts'
 import { checkLog, checkTreated } from '../check.ts'
 import { fuzzTarget } from '../target.ts'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createGate, GaveWayError } from '../../src/upstream/places.ts'
+import { createGate, GaveWayError } from '../../src/upstream/concurrency.ts'
 
 test('lets so many in and the others in the order in which they came', async () => {
   const gate = createGate(1)

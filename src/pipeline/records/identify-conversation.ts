@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isConversationId } from '../../conversation/keys.ts'
+import { isConversationId } from '../../conversation/prefix-keys.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import type { KeyedConversation } from '../../summaries/summary-record.ts'
 

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { profileSchema } from '../../src/profiles/schema.ts'
-import { completeSummary, fitSections, type Given } from '../../src/summaries/complete-summary.ts'
+import { acceptSummary, fitSections, type Given } from '../../src/summaries/accept-summary.ts'
 import { instructionSentences } from '../../src/summaries/prompt.ts'
 import { KEPT_HEADING, sections, sectionsOf } from '../../src/summaries/sections.ts'
 import { countThirds } from '../support/subject.ts'
 
-type Asked = Parameters<typeof completeSummary>[1] & Given
+type Asked = Parameters<typeof acceptSummary>[1] & Given
 
 function askedOf(asked: Partial<Asked> = {}, summary: object = {}): Asked {
   const { summary: settings } = profileSchema.parse({ summary })
@@ -21,7 +21,7 @@ function askedOf(asked: Partial<Asked> = {}, summary: object = {}): Asked {
 }
 
 const completed = (text: string, asked: Asked, isUnfinished = false) =>
-  completeSummary({ text, isUnfinished }, asked, asked)
+  acceptSummary({ text, isUnfinished }, asked, asked)
 
 function complete(written: string, asked: Asked = askedOf(), isUnfinished = false): string {
   const summary = completed(written, asked, isUnfinished)

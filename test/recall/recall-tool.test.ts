@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type MessageRun, readRecallQuery } from '../../src/recall/recall-query.ts'
+import { type MessageRun, readRecallQuery } from '../../src/recall/recall-tool.ts'
 
 const runsText = (runs: readonly MessageRun[]) =>
   runs.map(({ first, last }) => (first === last ? `#${first}` : `#${first}-#${last}`)).join(', ')

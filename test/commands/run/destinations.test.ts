@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadSettings } from '../../../src/config/settings.ts'
-import { destinationsOf } from '../../../src/commands/run/vendors.ts'
+import { destinationsOf } from '../../../src/commands/run/destinations.ts'
 
 /** Where requests go, by upstream; and what is behind. */
 async function destinations(

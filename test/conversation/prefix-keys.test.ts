@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { meaningKeys } from '../../src/conversation/keys.ts'
+import { meaningKeys } from '../../src/conversation/prefix-keys.ts'
 import { runAtOnce, type Digest } from '../../src/json/source.ts'
 import { assistant, calling, factsOf, messagesOf, result, system, user } from '../support/chat-completions.ts'
 import { digest } from '../support/source.ts'

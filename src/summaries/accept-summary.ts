@@ -19,7 +19,7 @@ export type Given = {
  * The summary that is made of a model's text: judged, without secrets and wrappings, cut to whole sections within its cap,
  * with what it lost of the one before.
  */
-export function completeSummary(
+export function acceptSummary(
   written: Omit<Extract<SummaryAnswer, { kind: 'text' }>, 'kind'>,
   { settings, replacedTokens, history: { count } }: CompletionOrder,
   { previous, fenceKey }: Given,
