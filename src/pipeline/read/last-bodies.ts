@@ -102,13 +102,13 @@ function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean 
 }
 
 function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
-  const { messages, structure, keys } = body
+  const { messages, keys } = body
   const moved = arrayStart - body.arrayStart
   const same = messages.slice(0, shared)
   const elements = same.reduce((sum, { facts }) => sum + facts.elements, shared)
   return {
     body,
-    growth: { messages, structure, keys, shared },
+    growth: { messages, keys, shared },
     span: { start: arrayStart, end: endOf(body, shared) + moved, messages: shared, elements },
     messages: moved === 0 ? same : movedMessages(same, moved),
   }

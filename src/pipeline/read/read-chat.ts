@@ -48,8 +48,8 @@ export function readBytes(
   if (arrayStart === null) return read
   return onceThere(read, (chat) => {
     if (typeof chat === 'string') return chat
-    const { messages, structure, keys } = chat
-    lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
+    const { messages, keys } = chat
+    lastBodies?.remember(held, { bytes, arrayStart, messages, keys }, beginning)
     return chat
   })
 }
@@ -114,7 +114,7 @@ function* chatIn(
   yield
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
+  const structure = yield* structureOf(messages, repaired?.standIns)
   const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const repairs = repaired?.repairs ?? null
   return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
