@@ -35,7 +35,7 @@ export function* meaningKeys(
   for (const { facts } of messages.slice(keys.length - 1)) {
     if (keys.length > unkeyedCount) key = digest(JSON.stringify([key, facts.meaning]))
     keys.push(key)
-    if (keys.length % KEYS_PER_STEP === 0) yield
+    yield
   }
   return keys
 }
@@ -52,9 +52,6 @@ export function isConversationId(text: string): boolean {
 export const noConversationId = `That is no conversation's id: it is the ${conversationIdChars} letters, digits, "-" and "_" that x-foldgate-conversation names in an answer.`
 
 // --- internal ---
-
-/** Keys made between two pauses: about a millisecond. */
-const KEYS_PER_STEP = 256
 
 /** What a chain begins with: the same for all conversations. */
 const rootOf = remembering(

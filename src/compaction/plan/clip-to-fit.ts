@@ -197,10 +197,8 @@ function* clipGroup(
     yield
     const level = waterLevel(openSizes, goalTokens - sum(sizes.values()) + sum(openSizes), floorTokens)
     let isLower = false
-    let looked = 0
     for (const [index, of] of open) {
-      looked += 1
-      if (looked % CLIPS_PER_STEP === 0) yield
+      yield
       const size = sizes.get(index) ?? 0
       if (size <= level) continue
       const earlier = clips.get(index)
@@ -326,6 +324,3 @@ function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const last = isLatestPassed(pins, options.point) ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [last]: leftTokens } })
 }
-
-/** Messages that are shortened, or left as they are, between two pauses. */
-const CLIPS_PER_STEP = 1_024

@@ -36,7 +36,7 @@ export function* deedsOf(history: Doing): Pausable<readonly Deed[]> {
     for (const path of deed.paths) spellings(path)
   }
   for (let index = from; index < messages.length; index += 1) {
-    if (index % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    yield
     const facts = messages[index]?.facts
     if (facts === undefined) break
     for (const [position, call] of (yield* callSubjects(history, index)).entries()) {
@@ -57,8 +57,6 @@ export function* deedsOf(history: Doing): Pausable<readonly Deed[]> {
 }
 
 // --- internal ---
-
-const MESSAGES_PER_STEP = 256
 
 const deedsByMessages = new WeakMap<History['messages'], readonly Deed[]>()
 

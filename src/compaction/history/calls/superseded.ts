@@ -28,9 +28,8 @@ function* findSuperseded(history: History) {
   const makeStale = (result: number, from: number): void => {
     staleFrom.set(result, Math.min(from, staleFrom.get(result) ?? from))
   }
-  for (const [order, deed] of (yield* deedsOf(history)).entries()) {
-    if (order % DEEDS_PER_STEP === DEEDS_PER_STEP - 1) yield
-    const { result, failed, asked, paths, changed, work, index } = deed
+  for (const { result, failed, asked, paths, changed, work, index } of yield* deedsOf(history)) {
+    yield
     // The list is told as it is now, or not at all.
     if (work !== null && result !== null) makeStale(result, result)
     // What refers to an earlier result says nothing new.
@@ -77,8 +76,6 @@ function* findSuperseded(history: History) {
 
 /** A result that says something of a file, or that a call was answered with, and the first that said the same. */
 type Shown = { readonly result: number; readonly meaning: string; readonly first: number }
-
-const DEEDS_PER_STEP = 32
 
 /** Of one file no more results are looked at. */
 const SHOWN_MAX = 64
