@@ -127,18 +127,12 @@ export function summaryName(key: string): string {
 /** 96 bits: enough to tell summaries apart. */
 const NAME_CHARS = 16
 
-const digests = new WeakMap<SummarySettings, string>()
-
 /** A digest of the settings that decide what a summary says. */
 function settingsDigest(settings: SummarySettings, digest: Digest): string {
-  const known = digests.get(settings)
-  if (known !== undefined) return known
   const { upstream, model, max_tokens, parameters, system_prompt, user_prompt } = settings
-  const made = digest(
+  return digest(
     JSON.stringify([SUMMARY_VERSION, upstream, model, max_tokens, parameters, system_prompt, user_prompt]),
   ).slice(0, DIGEST_CHARS)
-  digests.set(settings, made)
-  return made
 }
 
 const DIGEST_CHARS = 16
