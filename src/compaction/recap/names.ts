@@ -168,9 +168,6 @@ const CHARS_PER_TOKEN = 3
 /** What one result alone named, and nobody took up, takes no more than this share: most of it never comes up again. */
 const LONE_SHARE = 1 / 4
 
-/** Names that are weighed between two pauses: tens of thousands stand in a conversation, and a pause takes longer than one. */
-const NAMES_PER_STEP = 256
-
 /** Things as they would be written, with what they are worth for their size. */
 function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
   const entries = []
@@ -178,7 +175,7 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })
-    if (entries.length % NAMES_PER_STEP === 0) yield
+    yield
   }
   return entries
 }
