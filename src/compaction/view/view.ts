@@ -113,11 +113,10 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   const { point } = compaction
   const inView = new Set(visible)
   const isWholeThere = (index: number): boolean => inView.has(index) && !edits.clips.has(index)
-  const isFolded = before !== null || after !== null
-  const { recall } = profile
-  const world = isFolded
-    ? yield* worldAt(history, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
-    : null
+  const { fold } = compaction
+  const isFolded = fold !== null && (before !== null || after !== null)
+  const areNamed = profile.recall.enabled
+  const world = isFolded ? yield* worldAt(history, point, isWholeThere, areNamed, fold) : null
   const beside: Beside = { visible, shortened, summaries: [], world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further compactions of the same turn move the tail.
@@ -228,8 +227,6 @@ export function baseOf(run: readonly ViewMessage[]): ViewMessage | undefined {
 }
 
 // --- internal ---
-
-const NO_FOLD = { frontier: 0, keptTokensMax: 0 }
 
 /** Whether all of a message can be read. */
 function isWhole(how: string): boolean {
