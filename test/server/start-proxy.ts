@@ -2,7 +2,7 @@ import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { madeBody } from '../../src/upstream/answer-body.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
-import { plainUpstream } from '../support/upstream-settings.ts'
+import { type GivenUpstream, upstreamsAt } from '../support/upstream-settings.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/server/drain.ts'
 import type { ClientAnswer, ClientRequest } from '../../src/pipeline/client-request.ts'
@@ -11,13 +11,11 @@ import type { ArrivalLimits } from '../../src/server/receive-body.ts'
 import { listen } from '../../src/server/listeners.ts'
 import { relay, type RelayParts } from '../../src/pipeline/pass-on.ts'
 import { createServer, type ServerOptions } from '../../src/server/server.ts'
-import { createUpstreams, type Upstreams, type UpstreamSettings } from '../../src/upstream/upstreams.ts'
-import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
+import type { Upstreams } from '../../src/upstream/upstreams.ts'
 
 export type ProxyOptions = Partial<Omit<ServerOptions, 'handle' | 'limits' | 'bodyLimits'>> & {
-  readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
+  readonly upstreams?: Record<string, GivenUpstream>
   readonly arrival?: Partial<ArrivalLimits>
-  readonly timeouts?: Partial<UpstreamTimeouts>
   readonly limits?: Partial<ServerOptions['limits']>
   readonly bodyLimits?: Partial<ServerOptions['bodyLimits']>
   readonly handleConversation?: (request: ClientRequest, upstreams: Upstreams) => Promise<ClientAnswer>
@@ -49,18 +47,7 @@ export async function proxyBefore(
 export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}) {
   const failures: FoldgateError[] = []
   const lifecycle = new Lifecycle()
-  const settings: Record<string, UpstreamSettings> = {}
-  for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
-    settings[name] = {
-      ...plainUpstream,
-      ...given,
-    }
-  }
-  const upstreams = createUpstreams({
-    upstreams: settings,
-    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
-    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
-  })
+  const upstreams = upstreamsAt({ default: { url: upstreamUrl }, ...options.upstreams })
   const parts: RelayParts = {
     upstreams,
     reports: { begin: () => {}, end: () => {}, relayed: () => {} },
