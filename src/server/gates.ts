@@ -1,22 +1,18 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LiveKey } from '../config/api-keys.ts'
 import type { Secret } from '../config/secret.ts'
+import type { ClientKeySettings } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { isLoopbackName } from '../upstream/address.ts'
 import { clientCredential } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
-import type { ClientRights } from '../pipeline/client-request.ts'
 import { answerHeaderNames } from '../telemetry/answer-headers.ts'
 import { cutOffUnread } from './answer-error.ts'
 
-export type ClientKey = ClientRights & {
-  readonly name: string
-  /** All that the client may send now; they may change with any request. */
-  readonly keys: () => readonly Secret[]
-  /** Names of, or patterns on, the upstreams that it may choose. */
-  readonly upstreams: readonly string[]
-}
+/** A client key of the settings. What it is may change with any request. */
+export type ClientKey = Omit<ClientKeySettings, 'key'> & { readonly key: Pick<LiveKey, 'now'> }
 
 /**
  * Finds out whose key a request carries. Every key is compared in constant time, and
@@ -31,7 +27,7 @@ export function clientKeyOf(
   const presented = digestOf(credential?.value ?? '')
   let found: ClientKey | null = null
   for (const clientKey of clientKeys) {
-    for (const key of clientKey.keys()) {
+    for (const key of clientKey.key.now()) {
       const same = timingSafeEqual(presented, digestOfSecret(key))
       if (same && credential !== null) found = clientKey
     }

@@ -6,17 +6,17 @@ import { type GivenUpstream, upstreamsAt } from '../support/upstream-settings.ts
 import { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/server/drain.ts'
 import type { ClientAnswer, ClientRequest } from '../../src/pipeline/client-request.ts'
-import { createScopes } from '../../src/server/scope.ts'
 import type { ArrivalLimits } from '../../src/server/receive-body.ts'
 import { listen } from '../../src/server/listeners.ts'
 import { relay, type RelayParts } from '../../src/pipeline/pass-on.ts'
 import { createServer, type ServerOptions } from '../../src/server/server.ts'
 import type { Upstreams } from '../../src/upstream/upstreams.ts'
 
-export type ProxyOptions = Partial<Omit<ServerOptions, 'handle' | 'limits' | 'bodyLimits'>> & {
+export type ProxyOptions = {
   readonly upstreams?: Record<string, GivenUpstream>
+  readonly settings?: Partial<Omit<ServerOptions['settings'], 'limits'>>
+  readonly limits?: Partial<ServerOptions['settings']['limits']>
   readonly arrival?: Partial<ArrivalLimits>
-  readonly limits?: Partial<ServerOptions['limits']>
   readonly bodyLimits?: Partial<ServerOptions['bodyLimits']>
   readonly handleConversation?: (request: ClientRequest, upstreams: Upstreams) => Promise<ClientAnswer>
 }
@@ -57,18 +57,21 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   }
   const { handleConversation } = options
   const server = createServer({
-    corsOrigins: [],
-    hosts: [],
-    clientKeys: [],
-    guardsPages: false,
+    settings: {
+      host: '0.0.0.0',
+      hosts: [],
+      cors: { origins: [] },
+      scope: { header: null },
+      client_keys: [],
+      ...options.settings,
+      limits: { concurrent: 1_024, headers_s: 60, ...options.limits },
+    },
+    secret: Buffer.alloc(32, 7),
+    upstreams,
     identity: 'secret-of-a-test',
-    hasUpstream: upstreams.has,
-    scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,
     onTurnedAway: (error) => failures.push(error),
     onFailure: (error) => failures.push(error),
-    ...options,
-    limits: { concurrent: 1_024, headersMs: 60_000, stallMs: 60_000, ...options.limits },
     bodyLimits: {
       bodyBytesMax: 64 * 1024 * 1024,
       budget: createFairShare({ max: 512 * 1024 * 1024 }),
