@@ -85,8 +85,9 @@ export function createApp(options: AppOptions): App {
     knowledge,
     archive,
     onSummary: ({ conversation, key, model, upstream }, written, milliseconds) => {
-      const call = { conversation, name: summaryName(key), model, upstream, milliseconds }
-      activity.summaryWritten(call, written)
+      const name = summaryName(key)
+      const call = { conversation, name, model, upstream, milliseconds, endedAtMs: nowMs() }
+      reports.summary(call, written)
     },
   })
   const server: Server = createServer({
@@ -98,7 +99,7 @@ export function createApp(options: AppOptions): App {
     identity,
     handle: requests.handle,
     onTurnedAway: (error, incoming) => {
-      activity.turnedAway(error)
+      reports.turnedAway(error)
       refusals.turnedAway(error, incoming)
     },
     onFailure: refusals.failed,

@@ -1,5 +1,6 @@
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { madeBody } from '../../src/upstream/answer-body.ts'
+import { createReports } from '../../src/telemetry/request-report.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { type GivenUpstream, upstreamsAt } from '../support/upstream-settings.ts'
@@ -48,11 +49,12 @@ export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}
   const failures: FoldgateError[] = []
   const lifecycle = new Lifecycle()
   const upstreams = upstreamsAt({ default: { url: upstreamUrl }, ...options.upstreams })
+  const failureless = createFailures(() => {})
   const parts: RelayParts = {
     upstreams,
-    reports: { begin: () => {}, end: () => {}, relayed: () => {} },
+    reports: createReports([], failureless),
     warnings: { uncompacted: () => {} },
-    failures: createFailures(() => {}),
+    failures: failureless,
     nowMs: Date.now,
   }
   const { handleConversation } = options
