@@ -58,13 +58,8 @@ export function refuseForeignHost(
   { listener, hosts }: Pick<GuardOptions, 'listener' | 'hosts'>,
 ): void {
   const host = incoming.headers.host ?? ''
-  if (loopbackHosts.has(host)) return
   const bare = host.replace(/:\d*$/, '')
-  if (isLoopbackName(bare)) {
-    if (loopbackHosts.size < LOOPBACK_HOSTS_MAX) loopbackHosts.add(host)
-    return
-  }
-  if (namesHost(hosts, host, bare)) return
+  if (isLoopbackName(bare) || namesHost(hosts, host, bare)) return
   const name = JSON.stringify(bare.slice(0, NAME_CHARS_MAX))
   throw new FoldgateError(
     'host_not_allowed',
@@ -95,11 +90,6 @@ export function refuseForeignPages(
       param: 'origin',
     },
   )
-}
-
-/** Compares in constant time, whatever the lengths. */
-export function isSameSecret(presented: string, secret: string): boolean {
-  return timingSafeEqual(digestOf(presented), digestOf(secret))
 }
 
 /** Answer headers that browsers may show to a page, besides the few that they always show. */
@@ -183,11 +173,6 @@ function digestOfSecret(secret: Secret): Buffer {
 }
 
 const digests = new WeakMap<Secret, Buffer>()
-
-/** What was found to be a name of this machine, with its port: the same few come with each request. */
-const loopbackHosts = new Set<string>()
-
-const LOOPBACK_HOSTS_MAX = 64
 
 /** The longest name of a host, in characters; more of one is not repeated. */
 const NAME_CHARS_MAX = 253

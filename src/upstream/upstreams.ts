@@ -62,15 +62,6 @@ export type OwnRequest = Pick<
   readonly body: Buffer | null
 }
 
-/** A request that gives way: it breaks off where another wants its place. */
-export type IdleRequest = UpstreamRequest & { readonly signal: AbortSignal | null }
-
-/** Where a request has its credentials, and whether they are Foldgate's own. */
-export type CredentialBearer = Pick<
-  UpstreamRequest,
-  'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'
->
-
 export type Answer = DispatchedAnswer & {
   /** The upstream's address. */
   readonly address: string
@@ -131,7 +122,9 @@ export function openUpstreams(
    * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
    * place later gets it: then this one breaks off.
    */
-  async function sendIdle(request: IdleRequest): Promise<Answer | null> {
+  async function sendIdle(
+    request: UpstreamRequest & { readonly signal: AbortSignal | null },
+  ): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
     const path = pathAtUpstream(upstream.address, request.target)
     const place = upstream.gate.enterIdle()
@@ -221,7 +214,7 @@ export function openUpstreams(
       target,
       rawHeaders,
       withholdCredential,
-    }: CredentialBearer): boolean => {
+    }: Pick<UpstreamRequest, 'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'>): boolean => {
       const upstream = upstreamNamed(name)
       if (!upstream.seesClientKey || withholdCredential) return false
       return clientCredentials(rawHeaders, target.query).some(
@@ -244,10 +237,7 @@ function isGivenUp(signal: Cancellation | null): boolean {
   return signal?.aborted === true
 }
 
-type DispatchedRequest = Pick<
-  UpstreamRequest,
-  'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'bodyBytes' | 'headerOverrides' | 'signal'
-> & { readonly keyPlace?: OwnRequest['keyPlace'] }
+type DispatchedRequest = Omit<UpstreamRequest, 'upstream' | 'target'> & Partial<Pick<OwnRequest, 'keyPlace'>>
 
 type Upstream = ReturnType<Pools['dispatcherFor']> & {
   readonly name: string
