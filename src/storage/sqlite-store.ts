@@ -80,17 +80,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ...sqliteJournals(database, { bytesMax, lifetimeMs }),
     name: `sqlite:${path}`,
     getFirst: (keys) => {
-      const few = keys.slice(0, FEW_KEYS).map(shortKey)
-      const [first = '', second = '', third = ''] = few
-      const rows = statements.findFew.all(first, second, third, Date.now())
-      for (const [index, short] of few.entries()) {
-        const value = textIn(rows.find((row) => row['short_key'] === short)?.['value'])
-        if (value !== null) return { index, value }
+      // The first few by themselves: mostly one of them has a value, and the rest is not asked for.
+      for (const from of [0, FEW_KEYS]) {
+        const asked = keys.slice(from, from === 0 ? FEW_KEYS : keys.length).map(shortKey)
+        if (asked.length === 0) break
+        // A JSON list: one parameter for any number of keys.
+        const found = statements.findFirst.get(JSON.stringify(asked), Date.now())
+        const value = textIn(found?.['value'])
+        if (value !== null) return { index: from + Number(found?.['position']), value }
       }
-      if (keys.length <= FEW_KEYS) return null
-      const found = statements.findFirst.get(listed(keys.slice(FEW_KEYS)), Date.now())
-      const value = textIn(found?.['value'])
-      return value === null ? null : { index: FEW_KEYS + Number(found?.['position']), value }
+      return null
     },
     putIfAbsent: async (key, value, group) => {
       // Mostly the key has a value, and then no transaction is needed.
@@ -154,13 +153,7 @@ const KEY_ENDING_CHARS = 4
 /** Of base64url: 132 bits. */
 const KEY_DIGEST_CHARS = 22
 
-/** Of many keys the first ones are looked up by themselves: mostly one of them has a value, and the rest is not asked for. */
 const FEW_KEYS = 3
-
-/** Keys as a JSON list: one parameter for any number of keys. */
-function listed(keys: readonly string[]): string {
-  return JSON.stringify(keys.map(shortKey))
-}
 
 /** Pages that are given back at a time, which takes a few milliseconds. */
 const STEP_PAGES = 1_000
@@ -175,10 +168,6 @@ const TRIM_STEPS_MAX = 64
 function prepareStatements(database: DatabaseSync) {
   return {
     find: database.prepare(`SELECT value FROM entries WHERE short_key = ? AND ${unexpired}`),
-    // One statement: taking and leaving the file's lock costs more than three values.
-    findFew: database.prepare(
-      `SELECT short_key, value FROM entries WHERE short_key IN (?, ?, ?) AND ${unexpired}`,
-    ),
     // The values of the other keys are not read: each may have megabytes.
     findFirst: database.prepare(
       `WITH first AS (
