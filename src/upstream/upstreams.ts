@@ -224,8 +224,6 @@ export function openUpstreams(
     has: (name: string): boolean => upstreams.has(name),
     /** Throws `unknown_upstream`. */
     addressOf: (name: string | null): UpstreamAddress => upstreamNamed(name).address,
-    /** How many requests to an upstream run or wait. */
-    busy: (name: string | null): number => upstreamNamed(name).gate.busy(),
     destroy: pools.destroy,
   }
 }

@@ -126,7 +126,7 @@ describe("a question of Foldgate's own", () => {
     expect(received).toMatchObject({ method: 'POST', url: '/api/show?a=1&key=client' })
     expect(received?.body.toString()).toBe('{}')
     expect(received?.headers['x-api-key']).toBe('client')
-    expect(upstreams.busy(null)).toBe(0)
+    expect(await upstreams.sendIdle({ ...request(), signal: null })).toBeNull()
   })
 
   test('never goes to a path that reads as another host', async () => {
