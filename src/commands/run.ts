@@ -37,7 +37,7 @@ import type { FlagName } from '../config/flags.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Environment } from '../config/api-keys.ts'
 import type { Secret } from '../config/secret.ts'
-import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
+import { childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
 import type { Profile } from '../profiles/schema.ts'
 
@@ -81,8 +81,8 @@ export async function runCommand(context: CommandContext): Promise<number> {
     return await runWith(own, opened, { ...destinations, windowFound }, looked)
   } catch (error) {
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
-    if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
-    throw error
+    if (error instanceof StoreError) return complain(context, [error.message])
+    return notStarted(context, error)
   }
 }
 
@@ -188,8 +188,7 @@ async function runWith(
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
     for (const trouble of await looked) stderr.write(`foldgate: ${trouble}\n`)
-    const end = await startWith(context, additions)
-    if (end.kind === 'not-started') return end.code
+    const exitCode = await startWith(context, additions)
     if (!isKept) await drain()
     const figures = readFigures(await app.metrics())
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
@@ -197,13 +196,13 @@ async function runWith(
     const lines = closingLines(figures, {
       seen,
       goesOn: isKept,
-      isQuit: hasQuit(end.code, context),
+      isQuit: hasQuit(exitCode, context),
       startedAs: context.startedAs,
       addresses,
     })
     stderr.write(`${lines.join('\n')}\n`)
     if (isKept) await untilSignal(context)
-    return end.code
+    return exitCode
   } finally {
     stopWatching()
     await withdraw?.()
@@ -274,17 +273,22 @@ async function runAttached(context: CommandContext): Promise<number> {
     const additions = await additionsFor(context, ahead)
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
     const before = await metricsOf(running, token)
-    const end = await startWith(context, additions)
-    if (end.kind === 'not-started') return end.code
+    const exitCode = await startWith(context, additions)
     const after = await metricsOf(running, token)
-    context.stderr.write(
-      `${linesFor(running, before, after, { ...context, isQuit: hasQuit(end.code, context) }).join('\n')}\n`,
-    )
-    return end.code
+    const { startedAs } = context
+    const lines = linesFor(running, before, after, { startedAs, isQuit: hasQuit(exitCode, context) })
+    context.stderr.write(`${lines.join('\n')}\n`)
+    return exitCode
   } catch (error) {
-    if (error instanceof LaunchError) return complain(context, [error.message])
-    throw error
+    return notStarted(context, error)
   }
+}
+
+/** Tells why a command was not started; throws what is no reason for that. */
+function notStarted(context: CommandContext, error: unknown): number {
+  if (!(error instanceof LaunchError)) throw error
+  complain(context, [error.message])
+  return error.exitCode
 }
 
 const ownFlags = [
@@ -377,8 +381,8 @@ function tellMissingModel(context: CommandContext, { isOneServer }: Behind): voi
   )
 }
 
-/** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. */
-async function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
+/** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. Throws a `LaunchError`. */
+async function startWith(context: CommandContext, additions: Additions): Promise<number> {
   const { program, env } = context
   const at = findProgram(program).ownArgumentsAt
   const command = [...program.slice(0, at), ...(additions.args ?? []), ...program.slice(at)]
@@ -389,9 +393,7 @@ async function startWith(context: CommandContext, additions: Additions): Promise
       makeFolder(dirname(path))
       await writeFile(path, text, { mode: 0o600, flag: 'wx' })
     }
-    const end = await runChild({ ...context, command, env: childEnvironment(env, additions) })
-    if (end.kind === 'not-started') complain(context, [end.message])
-    return end
+    return await runChild({ ...context, command, env: childEnvironment(env, additions) })
   } finally {
     for (const [path] of files) {
       const trouble = await removeFolder(dirname(path))
