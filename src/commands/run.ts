@@ -246,8 +246,7 @@ async function runAttached(context: CommandContext): Promise<number> {
     )
     return complain(context, told)
   }
-  const loaded = await loadSettings(context)
-  const settings = loaded.ok ? loaded.settings : loaded.valid
+  const { settings } = await loadSettings(context)
   // Whoever has the usual port may be anybody: what a program asks, and its key, go there only by the user's own word.
   const isNamed = context.flags.port !== undefined
   const port = flagOrVariable('port', context.flags, context.env) === null ? null : settings.port

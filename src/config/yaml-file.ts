@@ -20,6 +20,8 @@ export type YamlFile = {
   readonly value: unknown
   /** Adds to a problem where its key or value stands in the file. */
   readonly locate: (problem: KeyProblem) => Problem
+  /** Why it cannot be read; it has no content then. */
+  readonly problems: readonly Problem[]
 }
 
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
@@ -31,14 +33,11 @@ const keysMax = 5_000
 /** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
 const aliasesMax = 100
 
-/** A file that was read, or the problems for which it cannot be: exactly one of the two. */
-export type YamlRead = { readonly file: YamlFile | null; readonly problems: readonly Problem[] }
-
 /** Reads a file, which problems call `source`; null if there is none. Never throws. */
-export async function readYaml(path: string, source: string): Promise<YamlRead | null> {
+export async function readYaml(path: string, source: string): Promise<YamlFile | null> {
   const read = await readText(path, yamlBytesMax)
   if (read === null) return null
-  return typeof read === 'string' ? parseYaml(source, read) : failed(problemOf(source, read.fault))
+  return typeof read === 'string' ? parseYaml(source, read) : failed(source, problemOf(source, read.fault))
 }
 
 /**
@@ -68,12 +67,13 @@ export function errorCode(error: unknown): string {
 
 // --- internal ---
 
-function failed(...problems: readonly Problem[]): YamlRead {
-  return { file: null, problems }
+function failed(source: string, ...problems: readonly Problem[]): YamlFile {
+  const locate = ({ message, suggestion }: KeyProblem): Problem => problemOf(source, message, suggestion)
+  return { source, value: {}, locate, problems }
 }
 
 /** Duplicate keys, unknown tags and anything ambiguous are problems. */
-function parseYaml(source: string, text: string): YamlRead {
+function parseYaml(source: string, text: string): YamlFile {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -88,30 +88,28 @@ function parseYaml(source: string, text: string): YamlRead {
   }))
   const keys = keysOf(document)
   if (keys.count > keysMax)
-    return failed(problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
+    return failed(source, problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
   const told = faults.length > 0 ? faults : keys.repeated
   if (told.length > 0) {
     const first = told.slice(0, faultsShownMax)
-    return failed(...first.map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))))
+    return failed(
+      source,
+      ...first.map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))),
+    )
   }
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: aliasesMax }) ?? {}
   } catch {
-    return failed(aliasProblem(source, document, lines))
+    return failed(source, aliasProblem(source, document, lines))
   }
   const locate = (problem: KeyProblem): Problem => {
+    const { message, suggestion } = problem
     const offset = offsetOf(document, problem)
-    const position = offset === null ? null : lines.linePos(offset)
-    return {
-      source,
-      line: position?.line ?? null,
-      column: position?.col ?? null,
-      message: problem.message,
-      suggestion: problem.suggestion,
-    }
+    const { line = null, col = null } = offset === null ? {} : lines.linePos(offset)
+    return { source, line, column: col, message, suggestion }
   }
-  return { file: { source, value, locate }, problems: [] }
+  return { source, value, locate, problems: [] }
 }
 
 /** One fault in the syntax often causes others after it. */
