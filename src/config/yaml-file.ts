@@ -1,6 +1,7 @@
 import {
   type Document,
   type ErrorCode,
+  isAlias,
   isMap,
   isNode,
   isScalar,
@@ -86,10 +87,10 @@ function parseYaml(source: string, text: string): YamlFile {
     code,
     offset: pos[0],
   }))
-  const keys = keysOf(document)
-  if (keys.count > keysMax)
+  const found = readThrough(document)
+  if (found.keys > keysMax)
     return failed(source, problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
-  const told = faults.length > 0 ? faults : keys.repeated
+  const told = faults.length > 0 ? faults : found.faults
   if (told.length > 0) {
     const first = told.slice(0, faultsShownMax)
     return failed(
@@ -101,7 +102,7 @@ function parseYaml(source: string, text: string): YamlFile {
   try {
     value = document.toJS({ maxAliasCount: aliasesMax }) ?? {}
   } catch {
-    return failed(source, aliasProblem(source, document, lines))
+    return failed(source, problemOf(source, 'its aliases (*name) lead too far', 'write the values out'))
   }
   const locate = (problem: KeyProblem): Problem => {
     const { message, suggestion } = problem
@@ -117,22 +118,25 @@ const faultsShownMax = 5
 
 type Fault = { readonly code: ErrorCode; readonly offset: number }
 
-/** How many keys a file has, and which of them stand twice in their group. */
-function keysOf(document: Document): { readonly count: number; readonly repeated: readonly Fault[] } {
-  const repeated: Fault[] = []
-  let count = 0
-  visit(document, {
-    Map(_key, { items }) {
-      const seen = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        count += 1
-        if (seen.has(key.value)) repeated.push({ code: 'DUPLICATE_KEY', offset: key.range?.[0] ?? 0 })
-        seen.add(key.value)
-      }
-    },
+/** How many keys a file has, which of them stand twice in their group, and which aliases have no anchor before them. */
+function readThrough(document: Document): { readonly keys: number; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = []
+  const anchors = new Set<string | undefined>()
+  let keys = 0
+  visit(document, (_key, node) => {
+    if (isAlias(node)) {
+      if (!anchors.has(node.source)) faults.push({ code: 'BAD_ALIAS', offset: node.range?.[0] ?? 0 })
+    } else if (isNode(node)) anchors.add(node.anchor)
+    if (!isMap(node)) return
+    const seen = new Set<unknown>()
+    for (const { key } of node.items) {
+      if (!isScalar(key)) continue
+      keys += 1
+      if (seen.has(key.value)) faults.push({ code: 'DUPLICATE_KEY', offset: key.range?.[0] ?? 0 })
+      seen.add(key.value)
+    }
   })
-  return { count, repeated }
+  return { keys, faults }
 }
 
 function syntaxProblem(
@@ -170,20 +174,6 @@ const syntaxFault: SyntaxFault = [
   'something unexpected stands here',
   'put text with special characters in quotes',
 ]
-
-/** Following aliases fails on one without an anchor, and on too many. */
-function aliasProblem(source: string, document: Document, lines: LineCounter): Problem {
-  let unknownAt: number | null = null
-  visit(document, {
-    Alias(_key, node) {
-      if (node.resolve(document) !== undefined) return undefined
-      unknownAt = node.range?.[0] ?? null
-      return visit.BREAK
-    },
-  })
-  if (unknownAt !== null) return syntaxProblem(source, 'BAD_ALIAS', lines.linePos(unknownAt))
-  return problemOf(source, 'its aliases (*name) lead too far', 'write the values out')
-}
 
 /** Where the key or value begins, else the nearest group around it that the file has. */
 function offsetOf(document: Document, { path, of }: KeyProblem): number | null {
