@@ -51,6 +51,16 @@ export function resolveProfiles(raws: RawProfiles) {
   return { profiles, problems }
 }
 
+/** Two values as one: groups merge key by key, of anything else the second holds. */
+export function mergeDeep(base: unknown, over: unknown): unknown {
+  if (!isJsonObject(base) || !isJsonObject(over)) return over
+  const merged = new Map(Object.entries(base))
+  for (const [key, value] of Object.entries(over)) {
+    merged.set(key, merged.has(key) ? mergeDeep(merged.get(key), value) : value)
+  }
+  return Object.fromEntries(merged)
+}
+
 // --- internal ---
 
 /** Keys that some write into a profile. */
@@ -115,13 +125,4 @@ function inherit(parent: unknown, child: unknown): unknown {
   if (!isJsonObject(parent)) return child
   const { models: _models, headers: _headers, extends: _extends, ...inherited } = parent
   return mergeDeep(inherited, child)
-}
-
-function mergeDeep(base: unknown, over: unknown): unknown {
-  if (!isJsonObject(base) || !isJsonObject(over)) return over
-  const merged = new Map(Object.entries(base))
-  for (const [key, value] of Object.entries(over)) {
-    merged.set(key, merged.has(key) ? mergeDeep(merged.get(key), value) : value)
-  }
-  return Object.fromEntries(merged)
 }
