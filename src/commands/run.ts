@@ -11,7 +11,7 @@ import {
   type Listening,
   onThisMachine,
 } from '../server/listeners.ts'
-import { closingLines, readFigures } from './run/closing-lines.ts'
+import { closingLines, readFigures, type RunEnd, type RunFigures } from './run/closing-lines.ts'
 import {
   type Additions,
   type Behind,
@@ -190,17 +190,10 @@ async function runWith(
     for (const trouble of await looked) stderr.write(`foldgate: ${trouble}\n`)
     const exitCode = await startWith(context, additions)
     if (!isKept) await drain()
-    const figures = readFigures(await app.metrics())
+    const metrics = await app.metrics()
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
     const seen = isKept ? `${place}, until Ctrl-C.` : howToSee(context, storeName)
-    const lines = closingLines(figures, {
-      seen,
-      goesOn: isKept,
-      isQuit: hasQuit(exitCode, context),
-      startedAs: context.startedAs,
-      addresses,
-    })
-    stderr.write(`${lines.join('\n')}\n`)
+    tellEnd(context, exitCode, readFigures(metrics), { seen, goesOn: isKept, addresses })
     if (isKept) await untilSignal(context)
     return exitCode
   } finally {
@@ -274,9 +267,17 @@ async function runAttached(context: CommandContext): Promise<number> {
     const before = await metricsOf(running, token)
     const exitCode = await startWith(context, additions)
     const after = await metricsOf(running, token)
-    const { startedAs } = context
-    const lines = linesFor(running, before, after, { startedAs, isQuit: hasQuit(exitCode, context) })
-    context.stderr.write(`${lines.join('\n')}\n`)
+    const { admin, origin } = running
+    const seen =
+      admin === null
+        ? `the Foldgate at ${origin} goes on.`
+        : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
+    const addresses = new Map(Object.entries(running.addresses))
+    if (before === null || after === null)
+      context.stderr.write(
+        `foldgate: ended; what came through is known to that one only.\nfoldgate: ${seen}\n`,
+      )
+    else tellEnd(context, exitCode, readFigures(after, before), { seen, goesOn: false, addresses })
     return exitCode
   } catch (error) {
     return notStarted(context, error)
@@ -325,27 +326,6 @@ function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
   if (forwardsTo !== undefined) return `attached to ${origin}, which forwards to ${forwardsTo}`
   if (isOwn) return `attached to ${origin}`
   return `attached to ${origin}, found by its port alone: whose it is and where it forwards to is not known`
-}
-
-function linesFor(
-  { admin, origin, addresses }: Found,
-  before: string | null,
-  after: string | null,
-  { isQuit, startedAs }: { readonly isQuit: boolean; readonly startedAs: string },
-): readonly string[] {
-  const seen =
-    admin === null
-      ? `the Foldgate at ${origin} goes on.`
-      : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
-  if (before === null || after === null)
-    return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
-  return closingLines(readFigures(after, before), {
-    seen,
-    goesOn: false,
-    isQuit,
-    startedAs,
-    addresses: new Map(Object.entries(addresses)),
-  })
 }
 
 /** What the command is started with. Throws a `LaunchError`. */
@@ -401,9 +381,16 @@ async function startWith(context: CommandContext, additions: Additions): Promise
   }
 }
 
-/** Whether a program with this exit code ended as one does that its user has quit: by Ctrl-C, or on a terminal without a fault. */
-function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTerminal'>): boolean {
-  return code === INTERRUPTED || (code === 0 && hasTerminal)
+/** Says what became of the requests of a program that has ended. */
+function tellEnd(
+  { stderr, startedAs, hasTerminal }: CommandContext,
+  exitCode: number,
+  figures: RunFigures,
+  end: Pick<RunEnd, 'seen' | 'goesOn' | 'addresses'>,
+): void {
+  // As one ends that its user has quit: by Ctrl-C, or on a terminal without a fault.
+  const isQuit = exitCode === INTERRUPTED || (exitCode === 0 && hasTerminal)
+  stderr.write(`${closingLines(figures, { ...end, isQuit, startedAs }).join('\n')}\n`)
 }
 
 /** As shells tell an end by SIGINT. */

@@ -97,10 +97,8 @@ async function readFolder(directory: string, shown: string, required: boolean): 
     const code = errorCode(error)
     if (code === 'ENOENT' && !required) return { files, problems }
     const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-    return {
-      files,
-      problems: [problemOf(shown, `the folder of profiles ${reason}`, 'create it, or name another')],
-    }
+    const problem = problemOf(shown, `the folder of profiles ${reason}`, 'create it, or name another')
+    return { files, problems: [problem] }
   }
   if (names.length > filesMax) {
     const message = `the folder of profiles holds more than ${filesMax} files`
@@ -110,9 +108,8 @@ async function readFolder(directory: string, shown: string, required: boolean): 
     const name = fileName.replace(/\.[^.]+$/, '')
     const source = join(shown, fileName)
     if (files.has(name)) {
-      problems.push(
-        problemOf(source, `there is another file for the profile "${name}"`, 'remove one of the two'),
-      )
+      const message = `there is another file for the profile "${name}"`
+      problems.push(problemOf(source, message, 'remove one of the two'))
       continue
     }
     const read = await readYaml(join(directory, fileName), source)
