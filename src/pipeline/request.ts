@@ -88,8 +88,6 @@ export type ReadRequest = ArrivedRequest & {
 /** A request with what is on record of its conversation, and its size. */
 export type MeasuredRequest = ReadRequest & {
   readonly remembered: Remembered
-  /** When that was looked up, as `performance.now()` told. */
-  readonly lookedUpAtMs: number
   /** Why nothing is to be rewritten, whatever its size; null where it may be. */
   readonly whyUntouched: string | null
   /** Whether a compaction is asked for, whatever the pressure. */
@@ -245,11 +243,7 @@ export type Judged = {
 /** The last answer of a request, and the form that it answers. */
 export type Outcome = Judged & {
   readonly form: Form
-  /** Upstream requests made so far. */
-  readonly attempts: number
-  /** When the first of them was made, as `performance.now()` told. */
-  readonly firstSentAtMs: number
-  /** From the last of them until the headers of its answer, in milliseconds. */
+  /** From when it was sent until the headers of its answer, in milliseconds. */
   readonly firstByteMs: number
   /** The help that it needed beyond sending. */
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'

@@ -17,7 +17,6 @@ import { InvariantError } from '../../errors.ts'
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
   const { models, requestedCompactions, failures } = parts
-  const lookedUpAtMs = performance.now()
   const loading = models.load(request.modelKey)
   const finding = parts.records.find(request.chat, request.place)
   const remembered = finding instanceof Promise ? await finding : finding
@@ -32,7 +31,6 @@ export async function measureRequest(request: ReadRequest, parts: RequestParts):
     remembered,
     whyUntouched: untouched,
     isForced,
-    lookedUpAtMs,
     measure: null,
   }
   // Results that became user messages may have to be joined with those beside them: a view is made then.

@@ -276,8 +276,8 @@ async function joinPlain(
   return joined(outcome)
 
   function joined(last: Outcome): JoinedReply {
-    const { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
-    const told = { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
+    const { form, remedy, asksUsage, offersRecall, firstByteMs } = first
+    const told = { form, remedy, asksUsage, offersRecall, firstByteMs }
     // Made now: while the answer is delivered, nothing of the request is to be held.
     const total = { ...further.counts(), usage: plain.usage() }
     return {

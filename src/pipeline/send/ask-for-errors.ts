@@ -1,5 +1,5 @@
 import type { Form, Outcome, Sending } from '../request.ts'
-import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isOurDoing, type Retrying, sendAgain } from './outcome.ts'
 import { withReplaced } from './outgoing-body.ts'
 
 /** The form as it has its server refuse a prompt that it would cut without a word, if it was rewritten or `mayOverflow`. */
@@ -18,7 +18,7 @@ export async function askNoErrors(
   if (first.asksErrors !== true || !isOurDoing(first)) return first
   sending.refused.add('errors')
   const plain = await sendAgain(first, () => send(form, sending))
-  if (plain === null) return standing(first)
+  if (plain === null) return first
   if (isAnswered(plain) && first.answer.status !== 500)
     parts.models.suspected(sending.request.modelKey).refusesErrors = true
   return plain

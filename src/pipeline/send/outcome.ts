@@ -78,11 +78,6 @@ export function isTooLarge(
   return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
 }
 
-/** A refusal that stands although it was sent again. */
-export function standing(refused: Outcome): Outcome {
-  return { ...refused, attempts: refused.attempts + 1 }
-}
-
 // --- internal ---
 
 /** Statuses with which servers refuse what they cannot make sense of. */

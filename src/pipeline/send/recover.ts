@@ -11,7 +11,7 @@ import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
 import { unknownWording } from '../../overflow/classify-error.ts'
 import { headerValue } from '../../upstream/credential.ts'
-import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
+import { discard, isAnswered, isTooLarge, type Retrying, sendAgain } from './outcome.ts'
 import { clamped } from './outgoing-body.ts'
 
 /**
@@ -80,7 +80,7 @@ export async function recoverFromOverflow(
     }
     const [refused, nextForm]: [Outcome, Form] = [outcome, smaller]
     const again = await sendAgain(refused, () => send(nextForm, sending))
-    if (again === null) return standing(refused)
+    if (again === null) return refused
     outcome = { ...again, remedy: 'recovered' }
   }
   if (refusedForms.length > 0 && isAnswered(outcome))
@@ -183,14 +183,14 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   // They were refused, or are what was: another refusal is answered by no larger request.
   sending.refused.add('original')
   const second = await sendAgain(first, () => send(half, sending))
-  if (second === null) return standing(first)
+  if (second === null) return first
   if (!isAnswered(second)) {
     discard(second.answer)
     // A server in trouble, or one that is asked too often, has said nothing of this wording.
     const reason = second.verdict === 'refused' ? second.classification?.class : null
     if (reason === 'other' || reason === 'overflow')
       noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
-    return { ...first, attempts: second.attempts }
+    return first
   }
   const answered = { conversation: remembered.conversation, promptTokens }
   if (before?.answered != null)

@@ -8,7 +8,7 @@ import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isOurDoing, type Retrying, sendAgain } from './outcome.ts'
 import { bytesOf, clamped } from './outgoing-body.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function cureThoughts(
   const cured = await curedForm(form, refusal, sending, parts)
   if (cured === null) return first
   const second = await sendAgain(first, () => send(cured, sending))
-  if (second === null) return standing(first)
+  if (second === null) return first
   if (!isAnswered(second)) return second
   const { request } = sending
   const said = refusal === 'stale' ? 'bound' : isVendors(request, parts) ? 'newest-kept' : 'kept'
@@ -54,7 +54,7 @@ export async function restoreOnRefusal(
   const joined = isOrder && !refused.has('strict') ? await underStrictPlacement(form, sending, parts) : null
   if (joined !== null) {
     const second = await sendAgain(first, () => send(joined, sending))
-    if (second === null) return standing(first)
+    if (second === null) return first
     if (isAnswered(second)) parts.models.set(request.modelKey, 'placement', 'strict', 'refusal')
     else refused.add('strict')
     if (!isOurDoing(second)) return { ...second, remedy: 'restored' }
@@ -65,7 +65,7 @@ export async function restoreOnRefusal(
   const { received, measure, chat } = request
   const original = originalForm(received, measure?.incomingTokens ?? chat.bytes.length)
   const third = await sendAgain(last, () => send(original, sending))
-  if (third === null) return standing(last)
+  if (third === null) return last
   // If joining was refused too, this view was at fault: the next one may be welcome. If the refused request
   // asked for usage, that may have been the reason: the next one goes without and shows. A server's passing
   // trouble also ends at the second try: only a refusal of the request itself teaches.

@@ -10,7 +10,6 @@ import {
   type Retrying,
   retrying,
   sendAgain,
-  standing,
 } from './outcome.ts'
 import { askNoErrors, withErrorsAsked } from './ask-for-errors.ts'
 import { fallBack } from './fall-back.ts'
@@ -103,7 +102,7 @@ function offerRecall(send: Send, { models }: RequestParts): Send {
     if (!isOurDoing(offered) || offered.classification?.class === 'order') return offered
     sending.refused.add('recall')
     const plain = await sendAgain(offered, () => send(form, sending))
-    if (plain === null) return standing(offered)
+    if (plain === null) return offered
     // A server's passing trouble also ends at the second try.
     if (isAnswered(plain) && offered.answer.status !== 500) noteRecallRefused(models, sending.request)
     return plain
@@ -127,13 +126,13 @@ function askPlainly(once: Send): Retry {
     const plainForm = withoutStreaming(form)
     if (plainForm === null) return empty
     const plain = await sendAgain(empty, () => once(plainForm, sending))
-    if (plain === null) return standing(empty)
+    if (plain === null) return empty
     // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
     if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
     const streamed = isAnswered(plain) ? streamedAnswer(await readWhole(plain)) : null
     if (streamed !== null) return { ...streamed, form }
     discard(plain.answer)
-    return { ...empty, attempts: plain.attempts }
+    return empty
   }
 }
 
@@ -177,7 +176,7 @@ async function waitWhenCrowded(first: Outcome, { form, sending, send, parts }: R
       letNextFollow()
       return sent
     })
-    if (again === null) return standing(outcome)
+    if (again === null) return outcome
     outcome = { ...again, remedy: 'waited' }
   }
   return outcome
@@ -225,7 +224,7 @@ function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: Request
       if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs
       const answer = await upstreams.send({ ...exchange, upstream: upstreamName, body, headerOverrides })
       const firstByteMs = performance.now() - sentAtMs
-      const { measure: latest, attempts, firstSentAtMs } = sending
+      const { measure: latest } = sending
       const judged = await judge(answer, {
         answers: form.chat.dialect.answers,
         mayOverflow: !profile.observe && mayOverflow,
@@ -247,7 +246,7 @@ function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: Request
         offersRecall: false,
         asksErrors: asking !== form,
       } as const
-      return { ...judged, attempts, firstSentAtMs, firstByteMs, form, ...how }
+      return { ...judged, firstByteMs, form, ...how }
     } catch (error) {
       flight?.end()
       throw error

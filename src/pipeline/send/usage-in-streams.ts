@@ -4,7 +4,7 @@ import type { Form, Outcome, Send, Sending } from '../request.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isUntouched, withReplaced } from './outgoing-body.ts'
 import type { RequestParts } from '../request-parts.ts'
-import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isOurDoing, sendAgain } from './outcome.ts'
 import { collectErrorFacts } from '../../overflow/error-text.ts'
 import type { UsageHider } from '../../formats/answer-contract.ts'
 import type { BodyTransform } from '../client-request.ts'
@@ -28,7 +28,7 @@ export function askForUsage(send: Send, { models, upstreams, usageInStreams }: R
       return asked
     }
     const plain = await sendAgain(asked, () => send(form, sending))
-    if (plain === null) return standing(asked)
+    if (plain === null) return asked
     if (isAnswered(plain) && !isTrouble(asked))
       noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
     return plain

@@ -50,7 +50,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Client
     {
       answer: outcome.answer,
       held: outcome.held,
-      headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
+      headers: told?.headers ?? { 'x-foldgate-attempts': String(request.sending.attempts) },
       report: told?.report ?? null,
       lesson,
       observer: joined?.observer ?? observeAnswer(shape, answers, outcome.facts),
