@@ -260,8 +260,6 @@ export type Outcome = Judged & {
   }
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
-  /** Whether it asked for errors instead of silent cuts; left out if not. */
-  readonly asksErrors?: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
   readonly asksUsage: boolean
 }

@@ -42,8 +42,7 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
   const sent = await sendAgain(first, () => parts.senders.fallback(form, larger))
   const fallback = { model: request.model, upstream: request.modelKey.upstream }
   sending.attempts = larger.attempts
-  if (sent === null)
-    return { ...first, fallback: { ...fallback, answered: null, refusedWith: null } }
+  if (sent === null) return { ...first, fallback: { ...fallback, answered: null, refusedWith: null } }
   if (sent.verdict === 'good' && isAnswered(sent))
     return { ...sent, remedy: 'recovered', fallback: { ...fallback, answered: request, refusedWith: null } }
   discard(sent.answer)
