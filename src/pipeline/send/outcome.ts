@@ -1,5 +1,6 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
+import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../request-parts.ts'
 import type { Form, Judged, Outcome, Send, Sending } from '../request.ts'
@@ -97,6 +98,12 @@ export function isOurDoing({ verdict, answer, classification }: Judged): boolean
   if (verdict !== 'refused') return false
   const reason = classification?.class ?? 'other'
   return reason === 'order' || (reason === 'other' && refusalStatuses.has(answer.status))
+}
+
+/** What was taken of an answer, as text; null if it is encoded. */
+export function readableText({ answer, held }: Judged): string | null {
+  if (headerValue(answer.rawHeaders, 'content-encoding') !== null) return null
+  return Buffer.concat(held).toString('utf8')
 }
 
 /** A server in trouble refuses whatever it is asked, and may be well again at the second try. */

@@ -10,8 +10,7 @@ import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
 import { unknownWording } from '../../overflow/classify-error.ts'
-import { headerValue } from '../../upstream/credential.ts'
-import { discard, isAnswered, isTooLarge, type Retrying, sendAgain } from './outcome.ts'
+import { discard, isAnswered, isTooLarge, readableText, type Retrying, sendAgain } from './outcome.ts'
 import { clamped } from './outgoing-body.ts'
 
 /**
@@ -211,10 +210,11 @@ const WINDOW_SHARE_MIN = 0.5
 const GUESSED_TOKENS_MIN = 4_096
 
 /** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */
-function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {
+function wordingOf(refused: Outcome): string | null {
+  const { verdict, classification, answer } = refused
   if (verdict !== 'refused' || classification?.class !== 'other' || !answer.body.isEnded) return null
-  const isReadable = headerValue(answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? unknownWording(Buffer.concat(held).toString('utf8'), answer.status) : null
+  const text = readableText(refused)
+  return text === null ? null : unknownWording(text, answer.status)
 }
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */

@@ -1,5 +1,4 @@
 import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
-import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { countedIn } from '../measure/measure-request.ts'
@@ -8,7 +7,7 @@ import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { isAnswered, isOurDoing, type Retrying, sendAgain } from './outcome.ts'
+import { isAnswered, isOurDoing, readableText, type Retrying, sendAgain } from './outcome.ts'
 import { bytesOf, clamped } from './outgoing-body.ts'
 
 /**
@@ -79,8 +78,8 @@ export async function restoreOnRefusal(
 /** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
 function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtRefusal | null {
   if (!isOurDoing(judged)) return null
-  const isReadable = headerValue(judged.answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? answers.thoughtRefusal(Buffer.concat(judged.held).toString('utf8')) : null
+  const text = readableText(judged)
+  return text === null ? null : answers.thoughtRefusal(text)
 }
 
 /** The same view with user messages joined; null where that changes nothing. */

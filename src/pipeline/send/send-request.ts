@@ -21,14 +21,7 @@ import type { AnsweredRequest, Form, Measure, Outcome, PreparedRequest, Send, Se
 import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readWhole, withoutLength } from '../reply/whole-answer.ts'
-import {
-  bytesInSteps,
-  hasLongText,
-  isUntouched,
-  withEdits,
-  withRenamedModel,
-  withReplaced,
-} from './outgoing-body.ts'
+import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { runAtOnce } from '../../json/source.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
@@ -118,7 +111,7 @@ function askForErrors(send: Send, parts: RequestParts): Send {
       const edit = form.chat.body.errorsRequest
       if (edit === null || models.suspected(sending.request.modelKey).refusesErrors) return null
       if (!form.isRewritten && !mayOverflow(form, sending, parts)) return null
-      return { ...form, pieces: withReplaced(form.pieces, edit.at, edit.text) }
+      return withEdits(form, edit)
     },
     isWhy: () => true,
     noteRefused: (_asked, { request }) => {
@@ -152,7 +145,7 @@ function askPlainly(once: Send): Retry {
 /** The same request for a plain answer; null if it asks for one. */
 function withoutStreaming(form: Form): Form | null {
   const edits = form.chat.body.withoutStreaming
-  return edits === null ? null : { ...form, pieces: withEdits(form.pieces, edits) }
+  return edits === null ? null : withEdits(form, ...edits)
 }
 
 /** A plain answer as the stream that the client has asked for; null where it is none, or says nothing either. */

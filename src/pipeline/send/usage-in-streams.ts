@@ -1,10 +1,9 @@
 import type { ModelKey } from '../../models/model-record.ts'
 import type { Models } from '../../models/models.ts'
 import type { Form, Outcome, Send } from '../request.ts'
-import { headerValue } from '../../upstream/credential.ts'
-import { isUntouched, withReplaced } from './outgoing-body.ts'
+import { isUntouched, withEdits } from './outgoing-body.ts'
 import type { RequestParts } from '../request-parts.ts'
-import { isAnswered, isTrouble, withAddition } from './outcome.ts'
+import { isAnswered, isTrouble, readableText, withAddition } from './outcome.ts'
 import { collectErrorFacts } from '../../overflow/error-text.ts'
 import type { UsageHider } from '../../formats/answer-contract.ts'
 import type { BodyTransform } from '../client-request.ts'
@@ -47,8 +46,7 @@ export function askForUsage(send: Send, { models, upstreams, usageInStreams }: R
 export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {
   const addition = form.chat.body.usageRequest
   if (addition === null || when === 'never') return null
-  if (when === 'rewritten' && isUntouched(form)) return null
-  return { ...form, pieces: withReplaced(form.pieces, addition.at, addition.text) }
+  return when === 'rewritten' && isUntouched(form) ? null : withEdits(form, addition)
 }
 
 /** What a refusal says of a request that asked for usage: the field by name, a field it does not know, or neither. */
@@ -117,8 +115,8 @@ function noteRefused(models: Models, key: ModelKey, why: 'named' | 'guessed'): v
 }
 
 function reasonOf(refused: Outcome): UsageRefusal | 'order' {
-  const isReadable = headerValue(refused.answer.rawHeaders, 'content-encoding') === null
-  const said = isReadable ? usageRefusalIn(Buffer.concat(refused.held).toString('utf8')) : 'opaque'
+  const text = readableText(refused)
+  const said = text === null ? 'opaque' : usageRefusalIn(text)
   return said !== 'named' && refused.classification?.class === 'order' ? 'order' : said
 }
 
