@@ -130,22 +130,21 @@ export function learnFromRefusal(
  * The form with an output limit that fits beside its prompt, where the server would refuse it on account of its own: it has
  * done so of late.
  */
-export function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Eventual<Form> {
+export async function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Promise<Form> {
   const { measure, modelKey, profile, whyUntouched } = sending.request
   const { outputLimit, outputLeastTokens } = form.chat.body
   const window = knownWindow(measure)
   if (outputLimit === null || window === null || whyUntouched !== null) return form
   if (!parts.windows.holdsLimit(modelKey, window.tokens)) return form
-  return countSent(form, sending, parts).then((sentTokens) => {
-    const outputTokens = limitBeside({
-      promptTokens: promptTokensOf(sending.measure, form, sentTokens),
-      outputLimitTokens: outputLimit.tokens,
-      outputLeastTokens,
-      window,
-      clampOutput: profile.overflow.clamp_output,
-    })
-    return clamped(form, outputTokens)
+  const sentTokens = await countSent(form, sending, parts)
+  const outputTokens = limitBeside({
+    promptTokens: promptTokensOf(sending.measure, form, sentTokens),
+    outputLimitTokens: outputLimit.tokens,
+    outputLeastTokens,
+    window,
+    clampOutput: profile.overflow.clamp_output,
   })
+  return clamped(form, outputTokens)
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */
