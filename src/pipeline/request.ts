@@ -19,7 +19,7 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { FoundRequest, KeyedRequest } from './records/identify-conversation.ts'
-import type { AnswerObserver } from './send/judge.ts'
+import type { TailReport } from '../overflow/tail-observer.ts'
 import type { WindowQuestion } from '../models/discovery/ask-json.ts'
 import type { Arrival } from './bare-report.ts'
 import type { Source } from '../json/source.ts'
@@ -311,6 +311,13 @@ export type JoinedReply = {
   readonly observer: AnswerObserver
   /** How often it went on, and what all of its answers cost; null if none stated that. For the end. */
   readonly total: () => ReplyCounts & { readonly usage: Usage | null }
+}
+
+/** Reads along while an answer is passed on. */
+export type AnswerObserver = {
+  readonly tap: (piece: Buffer) => void
+  /** What the answer turned out to be; null where it could not be read. */
+  readonly end: () => TailReport | null
 }
 
 /** How often the model read back what was folded, and how often it went on with a reply that was cut. */

@@ -2,9 +2,16 @@ import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { createFurtherAnswers, type FurtherAnswers, recallAnswer, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import type { SendingParts } from '../request-parts.ts'
-import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
+import type {
+  AnsweredRequest,
+  AnswerObserver,
+  JoinedReply,
+  Outcome,
+  ReadRequest,
+  RepliedRequest,
+} from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
-import { type AnswerObserver, ERROR_BYTES_MAX, observeAnswer } from '../send/judge.ts'
+import { ERROR_BYTES_MAX, observeAnswer } from '../send/judge.ts'
 import { fittingForm } from '../send/recover.ts'
 import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'

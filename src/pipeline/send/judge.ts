@@ -1,8 +1,8 @@
 import type { AnswerFacts, Answers } from '../../formats/answer-contract.ts'
-import type { Judged } from '../request.ts'
+import type { AnswerObserver, Judged } from '../request.ts'
 import { type AnswerWatch, type WatchDecision, watchJson, watchStream } from '../../overflow/answer-watch.ts'
 import { classifyAnswer, type WindowKnowledge } from '../../overflow/classify.ts'
-import { createTailObserver, reportOf, type TailReport } from '../../overflow/tail-observer.ts'
+import { createTailObserver, reportOf } from '../../overflow/tail-observer.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isLate } from '../../upstream/failure.ts'
@@ -34,13 +34,6 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   if (shape === null || !isHeld) return passed(answer)
   const watch = shape === 'stream' ? watchStream : watchJson
   return hold(answer, watch(options.answers, options.knowledge), options)
-}
-
-/** Reads along while an answer is passed on. */
-export type AnswerObserver = {
-  readonly tap: (piece: Buffer) => void
-  /** What the answer turned out to be; null where it could not be read. */
-  readonly end: () => TailReport | null
 }
 
 /**
