@@ -50,13 +50,8 @@ export function createModels({
   const shared = lruCache<ModelRecord>(MODELS_MAX)
   let isClosed = false
 
-  /** The model of the latest question: a request asks a dozen. */
-  let latest: Model | null = null
-
   function modelOf(key: ModelKey): Model {
-    if (latest?.key.name === key.name) return latest
-    latest = models.get(key.name) ?? newModel(key)
-    return latest
+    return models.get(key.name) ?? newModel(key)
   }
 
   function newModel(key: ModelKey): Model {

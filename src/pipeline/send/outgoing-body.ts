@@ -41,18 +41,6 @@ export function isUntouched({ chat, pieces }: Pick<Form, 'chat' | 'pieces'>): bo
   return first.start === 0 && first.end === chat.bytes.length
 }
 
-/**
- * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
- * empty span takes it in. The span lies within one run of original bytes.
- */
-export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
-  return pieces.flatMap((piece, index): BodyPiece[] => {
-    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
-    if (span.start < piece.start || span.end > piece.end) return [piece]
-    return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
-  })
-}
-
 /** The form with these edits of its body; none of them touches another. */
 export function withEdits<Edited extends Pick<Form, 'pieces'>>(
   form: Edited,
@@ -102,6 +90,18 @@ export function clamped(form: Form, outputTokens: number | null): Form {
 }
 
 // --- internal ---
+
+/**
+ * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
+ * empty span takes it in. The span lies within one run of original bytes.
+ */
+function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
+  return pieces.flatMap((piece, index): BodyPiece[] => {
+    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
+    if (span.start < piece.start || span.end > piece.end) return [piece]
+    return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
+  })
+}
 
 /** Thinking is given as much less than the reply as the client gave it, where it would have more than there is now. */
 function lessThinking({ tokens, thinking }: OutputLimit, outputTokens: number): readonly BodyEdit[] {
