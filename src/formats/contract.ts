@@ -1,4 +1,4 @@
-import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../json/body-spans.ts'
+import type { BodyFault, EntrySpan, ValueSpan } from '../json/body-spans.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Meaning } from '../conversation/prefix-keys.ts'
 import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
@@ -6,6 +6,7 @@ import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Answers, Replies } from './answer-contract.ts'
+import type { BodyShape } from './body-members.ts'
 
 /**
  * All that is known of one wire format. Code outside of `src/formats` works with entries, their facts and their slots, and
@@ -21,7 +22,7 @@ export type Dialect = {
   readonly howToSendAll: string | null
   /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
   readonly paths: readonly [string, ...string[]]
-  readonly bodies: Bodies
+  readonly bodies: BodyShape
   readonly entries: Entries
   readonly rules: Rules
   readonly answers: Answers
@@ -43,27 +44,6 @@ export type Dialect = {
 export type EntryName = 'message' | 'item' | 'block'
 
 // --- bodies ---
-
-/** Reads the body of a request around the entries of its history. */
-export type Bodies = {
-  /** The fields that a client key confined to profiles may send: all that are known to choose no other model. */
-  readonly knownFields: ReadonlySet<string>
-  /** Where the bracket of the history stands, as far as the beginning of a body tells; null if it is not near. Never throws. */
-  readonly findHistory: (source: Source) => number | null
-  /**
-   * Reads a body without parsing it as a whole: all of it is scanned, so that it is known to be JSON, and only the values
-   * that decide how the request is treated are parsed. A history that is `known` is passed over. Never throws.
-   */
-  readonly read: (
-    source: Source,
-    limits: BodyLimits,
-    known: KnownHistory | null,
-  ) => Pausable<{ readonly read: true; readonly body: BodyFacts } | NotRead>
-  /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
-  readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
-  /** The text of a parsed `BodyFacts.system`. */
-  readonly systemText: (system: unknown) => string
-}
 
 /** The most tokens that a reply may have, under which field, and where that number stands. */
 export type OutputLimit = {
@@ -145,8 +125,6 @@ export type NotReadReason =
   /** The client has the server compact it. */
   | 'native'
 
-export type NotRead = { readonly read: false; readonly reason: NotReadReason }
-
 // --- entries ---
 
 /** Reads and writes the entries of a history. */
@@ -162,8 +140,6 @@ export type Entries = {
     skippedBytes: (text: string) => number,
     holder: JsonObject | null,
   ) => Pausable<Described | 'stateful' | null>
-  /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
-  readonly fromText: ((text: string) => JsonObject) | null
   /** The texts of a parsed entry. */
   readonly parse: (entry: JsonObject) => ParsedMessage
   /** The slots of an entry that may be written anew, `parsed` being what was read of it. */

@@ -262,9 +262,9 @@ function readHolder(
 }
 
 /** What was parsed of an entry, or of the text that a history is, as an object; null if it is neither. */
-function entryOf({ entries }: Dialect, parsed: unknown): JsonObject | null {
+function entryOf({ bodies }: Dialect, parsed: unknown): JsonObject | null {
   if (isJsonObject(parsed)) return parsed
-  return typeof parsed === 'string' ? (entries.fromText?.(parsed) ?? null) : null
+  return typeof parsed === 'string' ? (bodies.fromText?.(parsed) ?? null) : null
 }
 
 /** No key stands twice, since which one counts is anybody's guess. Of a key that does, parsing keeps one. */

@@ -6,6 +6,7 @@ import type { ViewItem } from '../../src/json/splice.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contract.ts'
 import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.ts'
+import { findHistory } from '../../src/formats/body-members.ts'
 import { parseEntry } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
@@ -128,7 +129,7 @@ export function dialectContract(samples: DialectSamples): void {
       const source = sourceOf(body(written))
       const { history, entrySpans } = facts(source)
       expect(entrySpans.map(({ start, end }) => source.text(start, end))).toEqual(written)
-      expect(dialect.bodies.findHistory(source)).toBe(history.start)
+      expect(findHistory(dialect.bodies, source)).toBe(history.start)
       expect(dialect.bodies.knownFields).toContain('model')
     })
 

@@ -1,4 +1,5 @@
 import type { Message } from '../../src/conversation/message.ts'
+import { readBody as readBodyFacts } from '../../src/formats/body-members.ts'
 import type { BodyFacts, Dialect } from '../../src/formats/contract.ts'
 import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
 import { runAtOnce, type Source } from '../../src/json/source.ts'
@@ -16,9 +17,9 @@ export type ReadBody = {
 
 /** What stands around the history of a body; throws where it is relayed untouched. */
 export function factsOfBody({ bodies }: Dialect, source: Source): BodyFacts {
-  const found = runAtOnce(bodies.read(source, bodyLimits, null))
-  if (!found.read) throw new Error(found.reason)
-  return found.body
+  const found = runAtOnce(readBodyFacts(bodies, source, bodyLimits, null))
+  if (typeof found === 'string') throw new Error(found)
+  return found
 }
 
 /** A body with its entries; throws where one of them cannot be read. */

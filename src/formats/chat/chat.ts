@@ -5,10 +5,8 @@ import {
   type BodyShape,
   emptySpan,
   fieldSet,
-  findHistory,
   isForced,
   positiveInteger,
-  readBody,
   spanOpening,
 } from '../body-members.ts'
 import { boundOf, hasThoughts, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
@@ -96,6 +94,7 @@ const recallTools: RecallTools = {
 
 const chatBody: BodyShape = {
   keys: { history: 'messages', content: null },
+  knownFields: chatFields,
   readNames: fieldSet(
     'model stream stream_options max_completion_tokens max_tokens n tool_choice thinking function_call',
   ),
@@ -266,16 +265,9 @@ export const chatCompletions: Dialect = {
   entryName: 'message',
   howToSendAll: null,
   paths: ['chat/completions'],
-  bodies: {
-    knownFields: chatFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(chatBody, source, limits, known),
-    isSurelyOwn: () => false,
-    systemText: () => '',
-  },
+  bodies: chatBody,
   entries: {
     describe: describeMessage,
-    fromText: null,
     parse: parseMessage,
     slots: slotsOf,
     edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),

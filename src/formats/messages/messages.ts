@@ -1,8 +1,8 @@
-import { findHistory, fieldSet, readBody } from '../body-members.ts'
-import { textOf, textPart } from '../content/content-parts.ts'
+import { fieldSet } from '../body-members.ts'
+import { textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import type { Dialect, RecallTools, SummaryCalls } from '../contract.ts'
-import { isMessagesBody, messagesBody } from './body.ts'
+import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
 import { isLastEvent, messageEvents } from './reply/events.ts'
@@ -29,20 +29,6 @@ import { blockKindOf } from './block-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
-
-/**
- * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
- * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
- * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
- */
-const messagesFields = fieldSet(
-  // Anthropic
-  `model messages cache_control compaction container context_management diagnostics inference_geo
-   max_tokens metadata output_config output_format service_tier speed stop_sequences stream system
-   temperature thinking thread tool_choice tools top_k top_p`,
-  // vLLM, SGLang, llama.cpp, OpenRouter
-  `chat_template_kwargs kv_transfer_params min_p provider repetition_penalty seed session_id user`,
-)
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {
@@ -208,16 +194,9 @@ export const messages: Dialect = {
   entryName: 'block',
   howToSendAll: 'have the client send all of its messages, without thread',
   paths: ['messages'],
-  bodies: {
-    knownFields: messagesFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(messagesBody, source, limits, known),
-    isSurelyOwn: isMessagesBody,
-    systemText: textOf,
-  },
+  bodies: messagesBody,
   entries: {
     describe: describeBlock,
-    fromText: null,
     parse: parseBlock,
     slots: blockSlots,
     edited: editedBlock,

@@ -1,15 +1,7 @@
 import type { FoldgateError } from '../../errors.ts'
 import { isJsonObject, type JsonObject, objectsOf, stringOr } from '../../json/json-value.ts'
 import type { Source, Span } from '../../json/source.ts'
-import {
-  type BodyMembers,
-  type BodyShape,
-  emptySpan,
-  fieldSet,
-  findHistory,
-  positiveInteger,
-  readBody,
-} from '../body-members.ts'
+import { type BodyMembers, type BodyShape, emptySpan, fieldSet, positiveInteger } from '../body-members.ts'
 import { valueIn } from '../content/slots.ts'
 import { continuedBody } from '../continued-body.ts'
 import type { BodyEdit, BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
@@ -35,6 +27,10 @@ const PLAIN_OR_REFUSED = { stream: false, truncate: false, shift: false } as con
 
 const bodyShape: BodyShape = {
   keys: { history: 'messages', content: null },
+  knownFields: fieldSet(
+    'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs',
+  ),
+  isSurelyOwn: (_, { fieldNames }) => fieldNames.includes(OPTIONS) || fieldNames.includes('keep_alive'),
   readNames: fieldSet('model stream options'),
   // The limit stands among the options.
   limitNames: [],
@@ -113,18 +109,9 @@ export const ollamaChat: Dialect = {
   entryName: 'message',
   howToSendAll: null,
   paths: ['api/chat'],
-  bodies: {
-    knownFields: fieldSet(
-      'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs',
-    ),
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(bodyShape, source, limits, known),
-    isSurelyOwn: (_, { fieldNames }) => fieldNames.includes(OPTIONS) || fieldNames.includes('keep_alive'),
-    systemText: () => '',
-  },
+  bodies: bodyShape,
   entries: {
     describe: describeChatMessage,
-    fromText: null,
     parse: parseChatMessage,
     slots: chatMessageSlots,
     edited: editedChatMessage,

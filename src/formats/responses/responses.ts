@@ -9,7 +9,7 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import { errorBody } from '../../errors.ts'
-import { type BodyShape, findHistory, fieldSet, readBody, spanOfWords, spanOpening } from '../body-members.ts'
+import { type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import type { BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
@@ -53,6 +53,7 @@ const responsesFields = fieldSet(
 /** How the body of a request for a response is written. */
 const responsesBody: BodyShape = {
   keys: { history: 'input', content: null },
+  knownFields: responsesFields,
   readNames: fieldSet(
     'model stream max_output_tokens store tool_choice previous_response_id conversation context_management',
   ),
@@ -64,7 +65,7 @@ const responsesBody: BodyShape = {
     if (isKept || (before !== null && before.elements > 0)) return 'stateful'
     return compactsItself(values.get('context_management')) ? 'native' : null
   },
-  mayBeText: true,
+  fromText: (text) => ({ role: 'user', content: text }),
   facts: (source, { spans, values }) => ({
     canGoOn: values.get('store') === false && spanOpening('[', source, spans.get('input')) !== null,
     system: spanOfWords(source, spans.get('instructions')),
@@ -108,10 +109,6 @@ const responsesRecallTools: RecallTools = {
 }
 
 // --- internal ---
-
-function textOfItem(item: unknown): string {
-  return isJsonObject(item) ? textOf(item['content']) : ''
-}
 
 /** Whether the server is asked to compact the history from some size on. */
 function compactsItself(management: unknown): boolean {
@@ -191,17 +188,9 @@ export const responses: Dialect = {
   howToSendAll:
     'have the client send all of it, with store: false and neither previous_response_id nor conversation; in the Vercel AI SDK with providerOptions: { openai: { store: false } }',
   paths: ['responses', 'responses/compact'],
-  bodies: {
-    knownFields: responsesFields,
-    findHistory: (source) => findHistory(source, 'input'),
-    read: (source, limits, known) => readBody(responsesBody, source, limits, known),
-    isSurelyOwn: () => false,
-    systemText: (instructions) =>
-      Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),
-  },
+  bodies: responsesBody,
   entries: {
     describe: describeItem,
-    fromText: (text) => ({ role: 'user', content: text }),
     parse: parseItem,
     slots: itemSlots,
     edited: editedItem,

@@ -10,6 +10,7 @@ import { keptPassages } from '../../compaction/history/kept-passages.ts'
 import { readForm, readMessage, textOfForm } from '../../compaction/history/read-message.ts'
 import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
+import { systemText } from '../../formats/content/content-parts.ts'
 import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
@@ -204,9 +205,9 @@ function* toolsAndSchema(request: CountRequest, known: ValueCounts): Pausable<We
 
 /** What is said as the operator's beside the history. */
 function* systemBeside(request: CountRequest, known: ValueCounts): Pausable<number> {
-  const { body, dialect } = request.chat
+  const { body } = request.chat
   const count = (value: unknown, counter: TokenCounter): Pausable<number> =>
-    textSteps(dialect.bodies.systemText(value), counter.countSteps)
+    textSteps(systemText(value), counter.countSteps)
   return (yield* countValue(request, body.system, { shown: count, plain: count }, known)).tokens
 }
 
