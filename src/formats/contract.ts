@@ -28,7 +28,8 @@ export type Dialect = {
   readonly answers: Answers
   readonly replies: Replies
   readonly summaries: SummaryCalls
-  readonly recall: RecallTools
+  /** A tool of Foldgate's as an element of a list of tools. */
+  readonly recallTool: (tool: RecallTool) => JsonObject
   /**
    * Whether thoughts that are signed are taken only behind the conversation that they were made in, by the names of the model,
    * and whether it is asked at its vendor's own address: elsewhere a signature may bind nothing.
@@ -273,16 +274,10 @@ export type SummaryCalls = {
   readonly ownFields: ReadonlySet<string>
   /** The fields that hold what is asked; no system text is ''. */
   readonly asked: (system: string, user: string) => JsonObject
-  /**
-   * A client's own body with other `entries`, `fields` beside them and one more tool: asked so, a server reads the
-   * conversation from its cache. What belongs to the client's own answer is left out.
-   */
-  readonly continued: (
-    body: JsonObject,
-    entries: readonly string[],
-    tool: JsonObject | null,
-    fields: JsonObject,
-  ) => string
+  /** Fields of a client's request that say what its own reply is to be: a call that goes on from it leaves them out. */
+  readonly ofTheReply: ReadonlySet<string>
+  /** What else such a call says by what stands in the client's body, and among its own fields. Left out if nothing. */
+  readonly alsoSaid?: (body: JsonObject, fields: JsonObject) => JsonObject
   /** What was written in a plain answer; null if there is no place for it. */
   readonly read: (body: unknown) => Written | null
 }
@@ -309,13 +304,6 @@ export type CacheMarks = {
 // --- recall ---
 
 /** How a tool of Foldgate's stands beside the client's. */
-export type RecallTools = {
-  /** The tool as an element of a list of tools. */
-  readonly tool: (tool: RecallTool) => JsonObject
-  /** The names that the tools of a list take, whatever their kind. */
-  readonly namesIn: (tools: readonly unknown[]) => readonly string[]
-}
-
 export type RecallTool = {
   readonly name: string
   readonly description: string

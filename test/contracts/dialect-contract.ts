@@ -9,6 +9,9 @@ import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.
 import { findHistory } from '../../src/formats/body-members.ts'
 import { parseEntry } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
+import { asStream } from '../../src/formats/typed-events.ts'
+import { continuedBody } from '../../src/formats/continued-body.ts'
+import { toolNamesIn } from '../../src/formats/tool-lists.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
 import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
 import { sourceOf } from '../support/source.ts'
@@ -103,7 +106,7 @@ export const sampleStream = (
 /** What every dialect owes. */
 export function dialectContract(samples: DialectSamples): void {
   const { dialect, body, conversation } = samples
-  const { entries, rules, answers, replies, summaries, recall } = dialect
+  const { entries, rules, answers, replies, summaries } = dialect
   const written = conversation.map(({ entry }) => entry)
 
   const facts = (source: Source): BodyFacts => factsOfBody(dialect, source)
@@ -255,7 +258,7 @@ export function dialectContract(samples: DialectSamples): void {
       const { hasOutput, finish: end, usage, isError } = answers.read(answer) ?? expect.fail('not read')
       expect([hasOutput, end, isError]).toEqual([said.hasOutput, said.finish, said.isError === true])
       expect(usage).toEqual(said.usage ?? null)
-      const streamed = answers.asStream(answer)
+      const streamed = asStream(answers, answer)
       if (!hasOutput || said.isError === true) expect(streamed).toBeNull()
       else {
         const again = saidBy(eventsOf([streamed?.text ?? '']))
@@ -267,7 +270,7 @@ export function dialectContract(samples: DialectSamples): void {
     test('what is no answer is none', () => {
       for (const value of [null, 7, 'text', undefined]) {
         expect(answers.read(value)).toBeNull()
-        expect(answers.asStream(value)).toBeNull()
+        expect(asStream(answers, value)).toBeNull()
       }
     })
 
@@ -307,8 +310,8 @@ export function dialectContract(samples: DialectSamples): void {
       const { reply, shown: late } = stream.ended()
       expect([...shown, ...late, ...stream.finish()]).toEqual(events)
       expect(reply).toMatchObject({ text: samples.text, calls: [], finish: 'end' })
-      expect(replies.isDone(samples.streamedText.at(-1) ?? '')).toBe(true)
-      expect(replies.isDone(samples.streamedText[0] ?? '')).toBe(false)
+      expect(replies.lastWord.test(samples.streamedText.at(-1) ?? '')).toBe(true)
+      expect(replies.lastWord.test(samples.streamedText[0] ?? '')).toBe(false)
     })
 
     test('a model goes on behind its own words, by entries that break no rule', () => {
@@ -364,8 +367,10 @@ export function dialectContract(samples: DialectSamples): void {
 
     test('a call for a summary at the end of the conversation itself', () => {
       const own = JSON.parse(body([], { ...samples.tools.fields, ...samples.streamed, ...samples.limited }))
-      const tool = recall.tool(recallTool(new Set()))
-      const asked = summaries.continued(own, [...written, entries.user('Sum it up.')], tool, { model: 'm' })
+      const tool = dialect.recallTool(recallTool(new Set()))
+      const asked = continuedBody(dialect, own, [...written, entries.user('Sum it up.')], tool, {
+        model: 'm',
+      })
       const source = sourceOf(asked)
       const { isStreamed, outputLimit, model, tools, entrySpans } = facts(source)
       expect([isStreamed, outputLimit, model]).toEqual([false, null, 'm'])
@@ -385,9 +390,9 @@ export function dialectContract(samples: DialectSamples): void {
     })
 
     test('a tool of Foldgate’s stands beside the client’s under a name that none of them has', () => {
-      expect(recall.namesIn(samples.tools.list)).toEqual(samples.tools.names)
-      const tool = recallTool(new Set(recall.namesIn(samples.tools.list)))
-      expect(recall.namesIn([recall.tool(tool)])).toEqual([tool.name])
+      expect(toolNamesIn(samples.tools.list)).toEqual(samples.tools.names)
+      const tool = recallTool(new Set(toolNamesIn(samples.tools.list)))
+      expect(toolNamesIn([dialect.recallTool(tool)])).toEqual([tool.name])
     })
   })
 }

@@ -5,7 +5,7 @@ import type { Digest, Pausable } from '../../json/source.ts'
 import { addSaid, contentParts, kindNamed, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
-import { namedTools } from '../deferred-tools.ts'
+import { namedTools } from '../tool-lists.ts'
 import {
   type BlockKind,
   blockKindOf,

@@ -1,18 +1,17 @@
 import { fieldSet } from '../body-members.ts'
 import { textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { Dialect, SummaryCalls } from '../contract.ts'
 import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { isLastEvent, messageEvents } from './reply/events.ts'
+import { messageEvents } from './reply/events.ts'
 import { goOnMessages, recallMessages, unboundMessages } from './reply/turns.ts'
 import { messageAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { asStream, errorEvent } from '../typed-events.ts'
+import { errorEvent } from '../typed-events.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readMessageAnswer } from './read-answer.ts'
 import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
@@ -24,7 +23,6 @@ import {
   stringifyJson,
   stringOr,
 } from '../../json/json-value.ts'
-import { continuedBody } from '../continued-body.ts'
 import { blockKindOf } from './block-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
@@ -38,20 +36,9 @@ export const messagesAnswers: Answers = {
   read: readMessageAnswer,
   openStream: openMessageStream,
   isTelling: isTellingMessageEvent,
-  asStream: (body) => asStream(body, readMessageAnswer(body), messageEvents),
-  thoughtRefusal: thoughtRefusalIn,
+  eventsOf: messageEvents,
   // Every stream states its usage.
   usageHider: null,
-}
-
-const messagesRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    name,
-    description,
-    input_schema: { type: 'object', properties },
-  }),
-
-  namesIn: (tools) => objectsOf(tools).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
 }
 
 /**
@@ -141,11 +128,13 @@ const messagesSummaries: SummaryCalls = {
     ...(system === '' ? {} : { system }),
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'messages', entries, tool, fields, [
-      ...ofTheReply,
-      ...(isBudgeted(body) ? ['thinking'] : []),
-    ]),
+  ofTheReply: fieldSet(
+    `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
+     stop_sequences stream`,
+  ),
+  // A budget of thinking has to be below the limit of the whole reply, which is another one here.
+  alsoSaid: ({ thinking }, fields) =>
+    isJsonObject(thinking) && thinking['budget_tokens'] !== undefined ? { thinking: fields['thinking'] } : {},
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['content'])) return null
@@ -162,17 +151,6 @@ const messagesSummaries: SummaryCalls = {
     }
   },
 }
-
-/** A budget of thinking has to be below the limit of the whole reply, which is another one here. */
-function isBudgeted({ thinking }: JsonObject): boolean {
-  return isJsonObject(thinking) && thinking['budget_tokens'] !== undefined
-}
-
-/** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply = fieldSet(
-  `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
-   stop_sequences stream`,
-)
 
 /** The results of a reply come first behind it, before anything else is said. */
 const messagesRules = rulesOf(
@@ -211,7 +189,7 @@ export const messages: Dialect = {
   answers: messagesAnswers,
   replies: {
     ...joiningOf(messageAnswerWire),
-    isDone: isLastEvent,
+    lastWord: /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m,
     errorEvent,
     answeredCalls: recallMessages,
     goOn: goOnMessages,
@@ -219,7 +197,11 @@ export const messages: Dialect = {
     bindsThoughts: true,
   },
   summaries: messagesSummaries,
-  recall: messagesRecallTools,
+  recallTool: ({ name, description, properties }) => ({
+    name,
+    description,
+    input_schema: { type: 'object', properties },
+  }),
   // Imitators sign with a UUID, or with whatever was sent.
   bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
   cacheMarks: messagesCacheMarks,

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject, objectsOf, stringOr } from '../../json/j
 import type { Source, Span } from '../../json/source.ts'
 import { type BodyMembers, type BodyShape, emptySpan, fieldSet, positiveInteger } from '../body-members.ts'
 import { valueIn } from '../content/slots.ts'
-import { continuedBody } from '../continued-body.ts'
-import type { BodyEdit, BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { BodyEdit, BodyFacts, Dialect, SummaryCalls } from '../contract.ts'
 import { joiningOf } from '../joined-reply.ts'
 import { NO_RESULT, rulesOf } from '../repair.ts'
+import { functionTool } from '../tool-lists.ts'
 import {
   chatMessageSlots,
   describeChatMessage,
@@ -16,9 +16,9 @@ import {
   saidByUser,
   withoutImages,
 } from './chat-message.ts'
-import { chatAnswers, lineOf, readChatAnswer } from './read-answer.ts'
+import { chatAnswers, lastLine, lineOf, readChatAnswer } from './read-answer.ts'
 import { goOnTurns, recallTurns } from './reply/turns.ts'
-import { ollamaAnswerWire, isLastLine } from './reply/wire.ts'
+import { ollamaAnswerWire } from './reply/wire.ts'
 
 const OPTIONS = 'options'
 
@@ -47,18 +47,6 @@ const bodyShape: BodyShape = {
   },
 }
 
-const ollamaRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    type: 'function',
-    function: { name, description, parameters: { type: 'object', properties } },
-  }),
-
-  namesIn: (tools) =>
-    objectsOf(tools).flatMap(({ function: described }) =>
-      isJsonObject(described) && typeof described['name'] === 'string' ? [described['name']] : [],
-    ),
-}
-
 /** How a model is asked for a summary: under the options that it is loaded with, or it would be loaded anew. */
 const ollamaSummaries: SummaryCalls = {
   headers: {},
@@ -76,19 +64,11 @@ const ollamaSummaries: SummaryCalls = {
     ...PLAIN_OR_REFUSED,
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(
-      body,
-      'messages',
-      entries,
-      tool,
-      {
-        ...fields,
-        ...PLAIN_OR_REFUSED,
-        [OPTIONS]: { ...withoutLimits(objectIn(body)), ...objectIn(fields) },
-      },
-      ['format', 'logprobs', 'top_logprobs'],
-    ),
+  ofTheReply: fieldSet('format logprobs top_logprobs'),
+  alsoSaid: (body, fields) => ({
+    ...PLAIN_OR_REFUSED,
+    [OPTIONS]: { ...withoutLimits(objectIn(body)), ...objectIn(fields) },
+  }),
 
   read: (body) => {
     const message = isJsonObject(body) ? body['message'] : null
@@ -135,7 +115,7 @@ export const ollamaChat: Dialect = {
   answers: chatAnswers,
   replies: {
     ...joiningOf(ollamaAnswerWire),
-    isDone: isLastLine,
+    lastWord: lastLine,
     errorEvent: lineOf,
     answeredCalls: recallTurns,
     goOn: goOnTurns,
@@ -143,7 +123,7 @@ export const ollamaChat: Dialect = {
     bindsThoughts: false,
   },
   summaries: ollamaSummaries,
-  recall: ollamaRecallTools,
+  recallTool: functionTool,
   bindsThoughts: () => false,
   cacheMarks: null,
   errorBody: ({ code, message, param }: FoldgateError) => JSON.stringify({ error: message, code, param }),

@@ -49,28 +49,22 @@ export function lineOf(json: JsonObject): string {
   return text === null ? '' : `${text}\n`
 }
 
+/** What only the last line of a stream says; no quotation mark stands unescaped within a text. */
+export const lastLine = /"done"\s*:\s*true/
+
 /** Reads what a server answers: a stream is a JSON object a line, of which the last states what it took. */
 export const chatAnswers: Answers = {
   streamType: 'application/x-ndjson',
   limits: { eventCharactersMax: 1 << 20, undecidedCharactersMax: 256 * 1024, endingBytes: 4_096 },
   read: readChatAnswer,
   openStream: () => (line) => readAnswerEvent(line, readChatAnswer),
-  isTelling: ({ data }) => telling.test(data),
-  asStream: (body) => {
-    const facts = readChatAnswer(body)
-    if (!isJsonObject(body) || facts === null || facts.isError || !facts.hasOutput) return null
+  // Only the last line and an error say more than a piece of the reply.
+  isTelling: ({ data }) => lastLine.test(data) || data.includes('"error'),
+  eventsOf: (body) => {
     const { message, model, created_at: at } = body
     const end = { ...body, message: { role: 'assistant', content: '' } }
-    const text = lineOf({ model, created_at: at, message, done: false }) + lineOf(end)
-    return { text, statesUsage: facts.usage !== null }
+    return [{ model, created_at: at, message, done: false }, end].map(lineOf)
   },
-  // Nothing is signed.
-  thoughtRefusal: () => null,
   // Every stream states its usage.
   usageHider: null,
 }
-
-// --- internal ---
-
-/** Only the last line and an error say more than a piece of the reply. */
-const telling = /"done"\s*:\s*true|"error/

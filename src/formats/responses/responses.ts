@@ -12,22 +12,20 @@ import { errorBody } from '../../errors.ts'
 import { type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { BodyFacts, Dialect, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
-import { isDone, responseEvents } from './reply/events.ts'
+import { lastWord, responseEvents } from './reply/events.ts'
 import { goOnItems, recallItems, unboundItems } from './reply/turns.ts'
 import { responseAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { asStream, errorEvent } from '../typed-events.ts'
+import { errorEvent } from '../typed-events.ts'
 import { editedItem, inputTextPart, itemSlots, withoutItemMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { thoughtRefusalIn } from '../thought-refusals.ts'
 import { readResponse } from './read-answer.ts'
 import { isTellingEvent, openStream } from './read-stream.ts'
 import type { Source } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
-import { continuedBody } from '../continued-body.ts'
 import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import { readable } from '../shortened-message.ts'
@@ -85,27 +83,9 @@ export const responsesAnswers: Answers = {
   read: readResponse,
   openStream,
   isTelling: isTellingEvent,
-  asStream: (body) => asStream(body, readResponse(body), responseEvents),
-  thoughtRefusal: thoughtRefusalIn,
+  eventsOf: responseEvents,
   // Every stream states its usage.
   usageHider: null,
-}
-
-const responsesRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    type: 'function',
-    name,
-    description,
-    parameters: { type: 'object', properties },
-    // Left out, it would be true, which wants every property to be required.
-    strict: false,
-  }),
-
-  namesIn: (tools) =>
-    objectsOf(tools).flatMap(({ name, tools: held }) => [
-      ...(typeof name === 'string' ? [name] : []),
-      ...(Array.isArray(held) ? responsesRecallTools.namesIn(held) : []),
-    ]),
 }
 
 // --- internal ---
@@ -144,8 +124,10 @@ const responsesSummaries: SummaryCalls = {
     store: false,
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'input', entries, tool, fields, [...ofTheReply]),
+  ofTheReply: fieldSet(
+    `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
+     truncation`,
+  ),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
@@ -167,12 +149,6 @@ function withoutRefusals(content: unknown): { readonly text: string; readonly is
   const isRefusal = said.length < contentParts(content).length
   return { text: textOf(Array.isArray(content) ? said : content), isRefusal }
 }
-
-/** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply = fieldSet(
-  `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
-   truncation`,
-)
 
 /** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
 const responsesRules = rulesOf(
@@ -205,7 +181,7 @@ export const responses: Dialect = {
   answers: responsesAnswers,
   replies: {
     ...joiningOf(responseAnswerWire),
-    isDone,
+    lastWord,
     errorEvent,
     answeredCalls: recallItems,
     goOn: goOnItems,
@@ -213,7 +189,14 @@ export const responses: Dialect = {
     bindsThoughts: true,
   },
   summaries: responsesSummaries,
-  recall: responsesRecallTools,
+  recallTool: ({ name, description, properties }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: { type: 'object', properties },
+    // Left out, it would be true, which wants every property to be required.
+    strict: false,
+  }),
   bindsThoughts: () => true,
   cacheMarks: null,
   errorBody,

@@ -11,7 +11,7 @@ import { readForm, readMessage, textOfForm } from '../../compaction/history/read
 import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
 import { systemText } from '../../formats/content/content-parts.ts'
-import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
+import { shownTools, toolsInForce } from '../../formats/tool-lists.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'

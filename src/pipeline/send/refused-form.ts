@@ -1,11 +1,10 @@
-import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
+import { type ThoughtRefusal, thoughtRefusalIn } from '../../formats/thought-refusals.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
-import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
@@ -20,7 +19,7 @@ export async function cureThoughts(
   first: Outcome,
   { form, sending, send, parts }: Retrying,
 ): Promise<Outcome> {
-  const refusal = thoughtRefusalOf(first, form.chat.dialect)
+  const refusal = thoughtRefusalOf(first)
   if (refusal === null || sending.request.profile.observe) return first
   const cured = await curedForm(form, refusal, sending, parts)
   if (cured === null) return first
@@ -47,7 +46,7 @@ export async function restoreOnRefusal(
 ): Promise<Outcome> {
   if (!form.isRewritten || !isOurDoing(first)) return first
   // The client's own bytes hold the same thoughts and more.
-  if (thoughtRefusalOf(first, form.chat.dialect) === 'stale') return first
+  if (thoughtRefusalOf(first) === 'stale') return first
   let last = first
   const { refused, request } = sending
   const isOrder = first.classification?.class === 'order'
@@ -77,10 +76,10 @@ export async function restoreOnRefusal(
 // --- internal ---
 
 /** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
-function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtRefusal | null {
+function thoughtRefusalOf(judged: Judged): ThoughtRefusal | null {
   if (!isOurDoing(judged)) return null
   const isReadable = headerValue(judged.answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? answers.thoughtRefusal(Buffer.concat(judged.held).toString('utf8')) : null
+  return isReadable ? thoughtRefusalIn(Buffer.concat(judged.held).toString('utf8')) : null
 }
 
 /** The same view with user messages joined; null where that changes nothing. */

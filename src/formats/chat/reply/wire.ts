@@ -55,18 +55,13 @@ export const chatAnswerWire: AnswerWire = {
   isNumbered: false,
 }
 
-/** Whether an event is the last word of a stream. */
-export function isLastChunk(event: string): boolean {
-  return readEventText(event).kind === 'done'
-}
-
 /**
  * The events that say what a plain answer says: one chunk with the message of each choice, one with its reason to end, the usage
  * where it is stated.
  */
-export function chatEvents({ choices, usage, ...about }: JsonObject): readonly (string | null)[] {
+export function chatEvents({ choices, usage, ...about }: JsonObject): readonly string[] {
   const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
-  const chunk = (more: JsonObject): string | null =>
+  const chunk = (more: JsonObject): string =>
     writeEvent('', { ...about, object: 'chat.completion.chunk', ...more })
   return [
     ...answered.map((choice) => chunk({ choices: [messageOf(choice)] })),
@@ -167,13 +162,13 @@ function createWriter(): ClientWriter {
     const { usage } = chunk
     const choice = choiceIn(chunk)
     hasUsage ||= isJsonObject(usage)
-    const text = writeEvent('', {
+    const said = {
       ...chunk,
       ...identity,
       ...(isJsonObject(usage) ? { usage: addUsage(usageBefore, usage) } : {}),
       ...(choice === null ? {} : { choices: [{ ...choice, delta, finish_reason: reason }] }),
-    })
-    return text === null ? [] : [text]
+    }
+    return [writeEvent('', said)]
   }
 
   /** What a chunk like this one says, but for its end, which is stated by another. */
@@ -192,11 +187,6 @@ function createWriter(): ClientWriter {
     const isTelling = ([key, value]: [string, unknown]): boolean =>
       isFirst || (key !== 'role' && value !== null && value !== '')
     return Object.fromEntries(fields.filter(isTelling))
-  }
-
-  function usageOfThoseBefore(): readonly string[] {
-    const text = writeEvent('', { ...latest, ...identity, choices: [], usage: usageBefore })
-    return text === null ? [] : [text]
   }
 
   function call(
@@ -225,7 +215,9 @@ function createWriter(): ClientWriter {
     end: ({ says, json }, ending) => {
       if (says !== 'last') return written(json, {}, ending.reason ?? choiceIn(json)?.['finish_reason'])
       // Those before stated theirs, which no chunk has carried yet.
-      return usageBefore === null || hasUsage ? null : [...usageOfThoseBefore(), 'data: [DONE]\n\n']
+      if (usageBefore === null || hasUsage) return null
+      const usage = writeEvent('', { ...latest, ...identity, choices: [], usage: usageBefore })
+      return [usage, 'data: [DONE]\n\n']
     },
     cut: (_, hasEnded) => [
       ...(hasEnded ? [] : written({ ...latest, usage: undefined }, {}, 'length')),

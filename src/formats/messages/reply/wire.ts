@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
 import { parseAnswerText } from '../../answer-json.ts'
 import type { AnswerReader, ClientWriter, Move, Part, AnswerParts, AnswerWire } from '../../reply-wire.ts'
-import { type NewEvent, readTypedEvent, type TypedEvent } from '../../typed-events.ts'
+import { type NewEvent, readTypedEvent, type TypedEvent, writeEvent } from '../../typed-events.ts'
 import { messageFinish, readMessageAnswer } from '../read-answer.ts'
 import { createStreamedUsage, totalUsage } from '../usage.ts'
 import { contentOf, contentText, isTextBlock, isThought, isToolUse, joinedBlocks } from './blocks.ts'
-import { blockStop, textDelta, writeMessageEvent } from './events.ts'
+import { blockStop, textDelta } from './events.ts'
 
 /** A message: its parts are its blocks, in places that follow each other without gaps. */
 export const messageAnswerWire: AnswerWire = {
@@ -198,6 +198,5 @@ function writtenEnd(json: JsonObject, reason: unknown, usage: JsonObject | null)
 }
 
 function written(event: NewEvent): readonly string[] {
-  const text = writeMessageEvent(event)
-  return text === null ? [] : [text]
+  return [writeEvent(event.type, event)]
 }

@@ -45,12 +45,6 @@ export const ollamaAnswerWire: AnswerWire = {
   isNumbered: false,
 }
 
-/** Whether a line is the last of its stream. */
-export function isLastLine(line: string): boolean {
-  const json = parseJsonText(line)
-  return isJsonObject(json) && json['done'] === true
-}
-
 // --- internal ---
 
 function createReader(parts: AnswerParts, toolName: string | null): AnswerReader {

@@ -124,11 +124,9 @@ function createWriter(): ClientWriter {
 
   function written(json: JsonObject & { readonly type: string }): readonly string[] {
     if (number !== null) number += 1
-    const text = writeEvent(
-      isNamed ? json.type : '',
-      number === null ? json : { ...json, sequence_number: number },
-    )
-    return text === null ? [] : [text]
+    return [
+      writeEvent(isNamed ? json.type : '', number === null ? json : { ...json, sequence_number: number }),
+    ]
   }
 
   /** The beginning of a part of a message, and the end of the one before it. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { messages as dialect } from '../../../../src/formats/messages/messages.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
 import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
@@ -9,7 +10,7 @@ import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought 
 const { joinedBodies, joinedStreams } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (asStream(dialect.answers, body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The messages, as JSON, by which a model goes on behind these blocks, all of whose calls were answered. */
 function turn(content: readonly JsonObject[], before = '', reason = 'tool_use'): readonly string[] {
@@ -181,7 +182,7 @@ describe('a plain message as a stream', () => {
     const events = eventsOf(body)
     expect(readStrictly(events)).toEqual(body)
     for (const event of events) expect(event).toMatch(/^event: (\w+)\ndata: \{"type":"\1"/)
-    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
+    expect(asStream(dialect.answers, body)?.statesUsage).toBe(true)
   })
 
   test('the server’s own compaction is stated by the delta that clients read', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { responses as dialect } from '../../../../src/formats/responses/responses.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
 import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
@@ -20,7 +21,7 @@ import {
 const { joinedBodies, joinedStreams, brokenOff } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (asStream(dialect.answers, body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The items by which a model goes on behind these, all of whose calls were answered. */
 function turn(items: readonly JsonObject[], more: object = {}, before = ''): unknown[] {
@@ -351,7 +352,7 @@ describe('a plain response as a stream', () => {
     for (const event of events) expect(event).toMatch(/^event: (\S+)\ndata: \{"type":"\1"/)
     expect(eventsIn(events).map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
     expect(textsIn(events)).toEqual({ msg_1: 'Hello' })
-    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
+    expect(asStream(dialect.answers, body)?.statesUsage).toBe(true)
   })
 
   test('one that was cut ends so', () => {
