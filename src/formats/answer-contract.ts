@@ -113,16 +113,8 @@ export type Replies = {
   readonly lastWord: RegExp
   /** An error, given as parsed JSON, as the event of a stream. */
   readonly errorEvent: (error: JsonObject) => string
-  /**
-   * The entries by which a model goes on after its calls were answered. `round` says how often that was done for one reply:
-   * calls without ids get ones of ours, which no two have.
-   */
-  readonly answeredCalls: (
-    said: string,
-    reply: Reply,
-    answered: readonly AnsweredCall[],
-    round: number,
-  ) => readonly string[]
+  /** The entries by which a model goes on after its calls were answered, each of which has an id. */
+  readonly answeredCalls: (said: string, reply: Reply, answered: readonly AnsweredCall[]) => readonly string[]
   /** The entries by which a model goes on with what it `said`, as it is `asked` to. */
   readonly goOn: (said: string, asked: string) => readonly string[]
   /** The same entries behind another form of the request: without thoughts that the server has bound to the one before. */

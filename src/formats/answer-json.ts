@@ -1,6 +1,6 @@
 import { braceOpen, bracketOpen, colon, comma, endOfString, quote } from '../json/json-scan.ts'
 import { isJsonObject, isPresent, type JsonObject, parseJsonText } from '../json/json-value.ts'
-import type { AnswerFacts, RemovalReason, RemovedThoughts } from './answer-contract.ts'
+import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
 /**
  * The value of a text that an upstream has written; undefined if it is no JSON, or so much that to parse it would hold up
@@ -85,6 +85,11 @@ export function countRemoved(
   return removed
 }
 
+/** Why a reply ended, by the reason that is stated in the words of any dialect, as gateways hand them on; null if none is. */
+export function finishOf(reason: unknown): Finish | null {
+  return isText(reason) ? (finishes.get(reason) ?? 'other') : null
+}
+
 /** A number of tokens, for example; null where a field is none. */
 export function countIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
@@ -109,6 +114,21 @@ export const nothingSaid: AnswerFacts = {
 }
 
 // --- internal ---
+
+const finishes: ReadonlyMap<string, Finish> = new Map([
+  ['stop', 'end'],
+  ['end_turn', 'end'],
+  ['stop_sequence', 'end'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['tool_calls', 'calls'],
+  ['tool_use', 'calls'],
+  ['content_filter', 'filtered'],
+  ['refusal', 'filtered'],
+  ['model_context_window_exceeded', 'window'],
+  ['error', 'error'],
+])
 
 const stating: ReadonlySet<string> = new Set([
   'error',

@@ -1,12 +1,13 @@
 import type { BodyFault, EntrySpan, ValueSpan } from '../json/body-spans.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Meaning } from '../conversation/prefix-keys.ts'
-import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
+import type { CacheTtl, Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Answers, Replies } from './answer-contract.ts'
 import type { BodyShape } from './body-members.ts'
+import type { Rules } from './repair.ts'
 
 /**
  * All that is known of one wire format. Code outside of `src/formats` works with entries, their facts and their slots, and
@@ -24,6 +25,7 @@ export type Dialect = {
   readonly paths: readonly [string, ...string[]]
   readonly bodies: BodyShape
   readonly entries: Entries
+  /** What makes a sequence of entries valid, and how a broken one is mended. */
   readonly rules: Rules
   readonly answers: Answers
   readonly replies: Replies
@@ -185,18 +187,9 @@ export type Entries = {
 export type Described = {
   readonly facts: Pick<
     MessageFacts,
-    | 'role'
-    | 'opensReply'
-    | 'joinsNext'
-    | 'joinsPrevious'
-    | 'startsHistory'
-    | 'bound'
-    | 'survives'
-    | 'cacheMarks'
-    | 'kind'
-    | 'emptyCalls'
-    | 'failed'
-  >
+    'role' | 'joinsPrevious' | 'startsHistory' | 'bound' | 'survives' | 'cacheMarks' | 'kind' | 'failed'
+  > &
+    Partial<Pick<MessageFacts, 'emptyCalls'>>
   readonly answers: MessageFacts['answers']
   readonly meaning: Meaning
   /** Sizes of media include the bytes that were not read of them, which `skippedBytes` tells of a text. */
@@ -217,19 +210,6 @@ export type Slot = {
 }
 
 // --- rules ---
-
-/** What makes a sequence of entries valid, and how a broken one is mended. */
-export type Rules = {
-  /** Where a sequence breaks the rules of calls and results, ascending. */
-  readonly violations: (entries: readonly EntryShape[]) => Pausable<readonly Violation[]>
-  /** Whether a history may begin with the operator's words. */
-  readonly systemMayLead: boolean
-  /**
-   * A broken conversation as one that obeys the rules; null if there is nothing to repair. What was made of a prefix stays as
-   * the conversation grows (P5).
-   */
-  readonly repair: (source: Source, entries: readonly Message[]) => Pausable<Repaired | null>
-}
 
 /** What the rules look at; the facts of an entry are one. */
 export type EntryShape = Pick<MessageFacts, 'role' | 'callIds' | 'answers' | 'emptyCalls'>

@@ -127,8 +127,13 @@ export function* readFacts(
   for (const call of calls) uncountedCharacters += Math.max(0, call.name.length - NAME_CHARACTERS_MAX)
   const kept = (text: string): string => keptName(text, digest)
   if (span.end - span.start > LONG_BYTES) yield
+  const isReply = facts.role === 'assistant'
   return {
+    emptyCalls: false,
     ...facts,
+    // What belongs to the entry before it opens nothing.
+    opensReply: isReply && facts.joinsPrevious !== true,
+    joinsNext: isReply && !dialect.rules.entryIsReply,
     hash,
     bytes: entry.end - entry.start,
     elements: entry.elements,

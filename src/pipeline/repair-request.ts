@@ -1,3 +1,5 @@
+import { callViolations } from '../formats/call-rules.ts'
+import { repairCalls } from '../formats/repair.ts'
 import type { Chat, ReadRequest } from './request.ts'
 import { runAtOnce } from '../json/source.ts'
 import { spliceMessages } from '../json/splice.ts'
@@ -30,7 +32,7 @@ export function repairRequest(request: ReadRequest, parts: RequestParts): Eventu
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
 export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
   const { dialect, messages, bytes, source } = received
-  const found = await runInSlices(dialect.rules.repair(source, messages))
+  const found = await runInSlices(repairCalls(source, messages, dialect.rules))
   if (found === null) return received
   const body = bytesOf(bytes, spliceMessages(messages, found.items, received.body.history, bytes.length))
   const read = await readBytes(dialect, body, scope, reading, found)
@@ -43,5 +45,5 @@ export async function repairedChat(received: Chat, scope: string, reading: ReadC
 
 function brokenRules({ dialect, messages }: Chat): number {
   const shapes = messages.map(({ facts }) => facts)
-  return runAtOnce(dialect.rules.violations(shapes)).length
+  return runAtOnce(callViolations(shapes, dialect.rules)).length
 }

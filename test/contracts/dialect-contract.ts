@@ -12,6 +12,9 @@ import { createEventReader } from '../../src/formats/event-reader.ts'
 import { asStream } from '../../src/formats/typed-events.ts'
 import { continuedBody } from '../../src/formats/continued-body.ts'
 import { toolNamesIn } from '../../src/formats/tool-lists.ts'
+import { repairCalls } from '../../src/formats/repair.ts'
+import { callViolations } from '../../src/formats/call-rules.ts'
+import { withOwnIds } from '../../src/formats/turns.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
 import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
 import { sourceOf } from '../support/source.ts'
@@ -115,7 +118,7 @@ export function dialectContract(samples: DialectSamples): void {
 
   function violations(texts: readonly string[]): readonly Rule[] {
     const shapes = read(texts).messages.map((message) => message.facts)
-    return runAtOnce(rules.violations(shapes)).map(({ rule }) => rule)
+    return runAtOnce(callViolations(shapes, rules)).map(({ rule }) => rule)
   }
 
   const spliced = (texts: readonly string[], items: readonly ViewItem[]): string =>
@@ -196,13 +199,14 @@ export function dialectContract(samples: DialectSamples): void {
     test('a valid conversation breaks no rule and is not repaired', () => {
       const { source, messages } = read(written)
       expect(violations(written)).toEqual([])
-      expect(runAtOnce(rules.repair(source, messages))).toBeNull()
+      expect(runAtOnce(repairCalls(source, messages, rules))).toBeNull()
     })
 
     test.each(samples.broken)('$rule is seen and repaired', ({ entries: texts, rule }) => {
       expect(violations(texts)).toContain(rule)
       const { source, messages } = read(texts)
-      const items = runAtOnce(rules.repair(source, messages))?.items ?? expect.fail('nothing was repaired')
+      const items =
+        runAtOnce(repairCalls(source, messages, rules))?.items ?? expect.fail('nothing was repaired')
       const repaired = items.map((item) => (item.kind === 'made' ? item.json : (texts[item.index] ?? '')))
       expect(violations(repaired)).toEqual([])
     })
@@ -331,7 +335,7 @@ export function dialectContract(samples: DialectSamples): void {
         json: {},
       }
       const reply = replies.read(samples.plainText) ?? expect.fail('no reply')
-      const turn = replies.answeredCalls('I look.', reply, [{ call, answer: 'It said so.' }], 0)
+      const turn = replies.answeredCalls('I look.', reply, withOwnIds([{ call, answer: 'It said so.' }], 0))
       expect(violations([...written, ...turn])).toEqual([])
       expect(violations([...written, ...replies.unbound(turn)])).toEqual([])
       const { messages } = read([...written, ...turn])
@@ -361,7 +365,14 @@ export function dialectContract(samples: DialectSamples): void {
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect([outputLimit?.tokens, isStreamed]).toEqual([77, false])
       expect(texts.at(-1)).toBe('Sum it up.')
-      expect(runAtOnce(rules.violations(messages.map((each) => each.facts)))).toEqual([])
+      expect(
+        runAtOnce(
+          callViolations(
+            messages.map((each) => each.facts),
+            rules,
+          ),
+        ),
+      ).toEqual([])
       expect(summaries.ownFields).toContain('model')
     })
 

@@ -2,6 +2,7 @@ import type { Message } from '../../src/conversation/message.ts'
 import { readBody as readBodyFacts } from '../../src/formats/body-members.ts'
 import type { BodyFacts, Dialect } from '../../src/formats/contract.ts'
 import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
+import { repairCalls } from '../../src/formats/repair.ts'
 import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
 import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
@@ -41,6 +42,6 @@ export function splicedBody({ source, body, messages }: ReadBody, items: readonl
 /** A body as it is sent repaired; null if nothing of it was broken. */
 export function repairedBody(dialect: Dialect, text: string): string | null {
   const read = readBody(dialect, text)
-  const found = runAtOnce(dialect.rules.repair(read.source, read.messages))
+  const found = runAtOnce(repairCalls(read.source, read.messages, dialect.rules))
   return found === null ? null : splicedBody(read, found.items)
 }

@@ -21,7 +21,8 @@ import { chatRules } from './rules.ts'
 import { chatAnswerWire, chatEvents } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
 import { writeEvent } from '../typed-events.ts'
-import { goOnTurn, recallTurn } from './reply/turns.ts'
+import { recallTurn } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { type Call, readCalls, slotsOf } from './slots.ts'
 import { addSaid, contentParts, type Said, textOf, textPart } from '../content/content-parts.ts'
 import { edited, valueIn, withoutMedia } from '../content/slots.ts'
@@ -120,8 +121,6 @@ function* describeMessage(
   return {
     facts: {
       role,
-      opensReply: isAssistant,
-      joinsNext: false,
       ...(isAssistant ? boundOf(message, saysMore) : {}),
       emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
     },
@@ -277,7 +276,7 @@ export const chatCompletions: Dialect = {
     lastWord: /^data:\s*\[DONE\]\s*$/m,
     errorEvent: (error) => writeEvent('', error),
     answeredCalls: recallTurn,
-    goOn: goOnTurn,
+    goOn: goOnWith({}),
     unbound: unboundTurns,
     bindsThoughts: false,
   },

@@ -6,14 +6,14 @@ import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
 import { messageEvents } from './reply/events.ts'
-import { goOnMessages, recallMessages, unboundMessages } from './reply/turns.ts'
+import { recallMessages, unboundMessages } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { messageAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
 import { errorEvent } from '../typed-events.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { readMessageAnswer } from './read-answer.ts'
-import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
+import { isTellingMessageEvent, openMessageStream, readMessageAnswer } from './read-answer.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
 import {
   isJsonObject,
@@ -26,7 +26,7 @@ import {
 import { blockKindOf } from './block-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
-import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
+import { NO_RESULT, type Orphan } from '../repair.ts'
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {
@@ -152,17 +152,6 @@ const messagesSummaries: SummaryCalls = {
   },
 }
 
-/** The results of a reply come first behind it, before anything else is said. */
-const messagesRules = rulesOf(
-  { entryIsReply: false, mayInterrupt: false, isSorted: true },
-  {
-    missing: missingResults,
-    alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
-    standIn: standInFor,
-  },
-  { systemMayLead: false },
-)
-
 /**
  * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
  * a user's that brings results; every other message is one as a whole.
@@ -185,14 +174,22 @@ export const messages: Dialect = {
     joined: (entries, base) => joinedMessages(entries, base, textPart),
     joinedSystems,
   },
-  rules: messagesRules,
+  rules: {
+    entryIsReply: false,
+    mayInterrupt: false,
+    systemMayLead: false,
+    isSorted: true,
+    missing: missingResults,
+    alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
+    standIn: standInFor,
+  },
   answers: messagesAnswers,
   replies: {
     ...joiningOf(messageAnswerWire),
     lastWord: /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m,
     errorEvent,
     answeredCalls: recallMessages,
-    goOn: goOnMessages,
+    goOn: goOnWith({}),
     unbound: unboundMessages,
     bindsThoughts: true,
   },

@@ -4,9 +4,12 @@ import type { Source, Span } from '../../json/source.ts'
 import { type BodyMembers, type BodyShape, emptySpan, fieldSet, positiveInteger } from '../body-members.ts'
 import { valueIn } from '../content/slots.ts'
 import type { BodyEdit, BodyFacts, Dialect, SummaryCalls } from '../contract.ts'
+import type { AnsweredCall, Reply } from '../answer-contract.ts'
+import { isText } from '../answer-json.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { NO_RESULT, rulesOf } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 import { functionTool } from '../tool-lists.ts'
+import { goOnWith } from '../turns.ts'
 import {
   chatMessageSlots,
   describeChatMessage,
@@ -17,7 +20,6 @@ import {
   withoutImages,
 } from './chat-message.ts'
 import { chatAnswers, lastLine, lineOf, readChatAnswer } from './read-answer.ts'
-import { goOnTurns, recallTurns } from './reply/turns.ts'
 import { ollamaAnswerWire } from './reply/wire.ts'
 
 const OPTIONS = 'options'
@@ -101,24 +103,23 @@ export const ollamaChat: Dialect = {
     joined: joinedChatMessages,
     joinedSystems: null,
   },
-  rules: rulesOf(
-    { entryIsReply: true, mayInterrupt: true },
-    {
-      missing: (_, { facts }, positions) =>
-        positions.map((position) =>
-          JSON.stringify({ role: 'tool', tool_name: facts.callNames[position], content: NO_RESULT }),
-        ),
-      standIn: ({ mark, json }) => saidByUser(mark, json),
-    },
-    { systemMayLead: true },
-  ),
+  rules: {
+    entryIsReply: true,
+    mayInterrupt: true,
+    systemMayLead: true,
+    missing: (_, { facts }, positions) =>
+      positions.map((position) =>
+        JSON.stringify({ role: 'tool', tool_name: facts.callNames[position], content: NO_RESULT }),
+      ),
+    standIn: ({ mark, json }) => saidByUser(mark, json),
+  },
   answers: chatAnswers,
   replies: {
     ...joiningOf(ollamaAnswerWire),
     lastWord: lastLine,
     errorEvent: lineOf,
     answeredCalls: recallTurns,
-    goOn: goOnTurns,
+    goOn: goOnWith({}),
     unbound: (messages) => messages,
     bindsThoughts: false,
   },
@@ -130,6 +131,19 @@ export const ollamaChat: Dialect = {
 }
 
 // --- internal ---
+
+/** The messages, as JSON, by which a model goes on after its calls were answered: results stand in the order of the calls. */
+function recallTurns(said: string, reply: Reply, answered: readonly AnsweredCall[]): readonly string[] {
+  return [
+    { role: 'assistant', content: said, ...reply.kept, tool_calls: answered.map(({ call }) => call.json) },
+    ...answered.map(({ call: { json, name }, answer }) => ({
+      role: 'tool',
+      tool_name: name,
+      ...(isText(json['id']) ? { tool_call_id: json['id'] } : {}),
+      content: answer,
+    })),
+  ].map((message) => JSON.stringify(message))
+}
 
 /** Who does not say so gets a stream. */
 function plainAnswer({ spans, members }: BodyMembers): BodyEdit {

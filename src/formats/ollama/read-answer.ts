@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, objectsOf, stringifyJson } from '../../json/json-value.ts'
 import type { AnswerFacts, Answers, Finish, Usage } from '../answer-contract.ts'
-import { answerIn, countIn, isText } from '../answer-json.ts'
+import { answerIn, countIn, finishOf, isText } from '../answer-json.ts'
 import { readAnswerEvent } from '../typed-events.ts'
 
 /** What matters of the parsed body of an answer, or of one line of a streamed one. */
@@ -21,9 +21,7 @@ export function readChatAnswer(body: unknown): AnswerFacts | null {
 
 /** Why a reply ended; null while it goes on. */
 export function chatFinish({ done, done_reason: reason }: JsonObject): Finish | null {
-  if (done !== true) return null
-  if (reason === 'length') return 'length'
-  return reason === 'stop' || !isText(reason) ? 'end' : 'other'
+  return done === true ? (finishOf(reason) ?? 'end') : null
 }
 
 /** What the last line states; null where it does not say how long the prompt was. */

@@ -15,21 +15,21 @@ import { joinedMessages } from '../content/joined-content.ts'
 import type { BodyFacts, Dialect, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
 import { lastWord, responseEvents } from './reply/events.ts'
-import { goOnItems, recallItems, unboundItems } from './reply/turns.ts'
+import { recallItems, unboundItems } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { responseAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
 import { errorEvent } from '../typed-events.ts'
 import { editedItem, inputTextPart, itemSlots, withoutItemMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { readResponse } from './read-answer.ts'
-import { isTellingEvent, openStream } from './read-stream.ts'
+import { isTellingEvent, openStream, readResponse } from './read-answer.ts'
 import type { Source } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
 import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import { readable } from '../shortened-message.ts'
-import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
+import { NO_RESULT, type Orphan } from '../repair.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of OpenAI's API, and what servers take beside
@@ -150,13 +150,6 @@ function withoutRefusals(content: unknown): { readonly text: string; readonly is
   return { text: textOf(Array.isArray(content) ? said : content), isRefusal }
 }
 
-/** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
-const responsesRules = rulesOf(
-  { entryIsReply: false, mayInterrupt: true },
-  { missing: missingResults, standIn: standInFor },
-  { systemMayLead: true },
-)
-
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
   name: 'responses',
@@ -177,14 +170,21 @@ export const responses: Dialect = {
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
     joinedSystems: null,
   },
-  rules: responsesRules,
+  // A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between.
+  rules: {
+    entryIsReply: false,
+    mayInterrupt: true,
+    systemMayLead: true,
+    missing: missingResults,
+    standIn: standInFor,
+  },
   answers: responsesAnswers,
   replies: {
     ...joiningOf(responseAnswerWire),
     lastWord,
     errorEvent,
     answeredCalls: recallItems,
-    goOn: goOnItems,
+    goOn: goOnWith({ type: 'message' }),
     unbound: unboundItems,
     bindsThoughts: true,
   },

@@ -1,9 +1,4 @@
-import { isJsonObject, stringOr, type JsonObject } from '../../../json/json-value.ts'
-
-/** The blocks of a message's content; none if there is no list of them. */
-export function contentOf({ content }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(content) ? content.filter(isJsonObject) : []
-}
+import { type JsonObject, stringOr } from '../../../json/json-value.ts'
 
 export function isTextBlock(block: JsonObject): boolean {
   return block['type'] === 'text'

@@ -1,6 +1,5 @@
-import { type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
+import { type JsonObject, stringifyJson, stringOr, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
-import { contentOf } from './blocks.ts'
 
 /** The events that say what a plain message says; '' in place of what is nested too deep to be written. */
 export function messageEvents(body: JsonObject): readonly string[] {
@@ -9,7 +8,7 @@ export function messageEvents(body: JsonObject): readonly string[] {
   const unsaid = Object.fromEntries(Object.keys(ends).map((key) => [key, null]))
   const events: readonly (NewEvent | null)[] = [
     { type: 'message_start', message: { ...body, content: [], ...unsaid } },
-    ...contentOf(body).flatMap(blockEvents),
+    ...objectsOf(body['content']).flatMap(blockEvents),
     {
       type: 'message_delta',
       delta: ends,

@@ -1,10 +1,15 @@
-import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
-import { parseAnswerText } from '../../answer-json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  stringifyJson,
+  stringOr,
+  objectsOf,
+} from '../../../json/json-value.ts'
+import { finishOf, parseAnswerText } from '../../answer-json.ts'
 import type { AnswerReader, ClientWriter, Move, Part, AnswerParts, AnswerWire } from '../../reply-wire.ts'
 import { type NewEvent, readTypedEvent, type TypedEvent, writeEvent } from '../../typed-events.ts'
-import { messageFinish, readMessageAnswer } from '../read-answer.ts'
-import { createStreamedUsage, totalUsage } from '../usage.ts'
-import { contentOf, contentText, isTextBlock, isThought, isToolUse, joinedBlocks } from './blocks.ts'
+import { createStreamedUsage, readMessageAnswer, totalUsage } from '../read-answer.ts'
+import { contentText, isTextBlock, isThought, isToolUse, joinedBlocks } from './blocks.ts'
 import { blockStop, textDelta } from './events.ts'
 
 /** A message: its parts are its blocks, in places that follow each other without gaps. */
@@ -111,13 +116,13 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
     take,
     takePlain: (body) => {
       if (!Array.isArray(body['content']) || readMessageAnswer(body)?.isError !== false) return false
-      for (const block of contentOf(body)) add(block)
+      for (const block of objectsOf(body['content'])) add(block)
       stopReason = stringOr(body['stop_reason'], null)
       streamed.add(body['usage'])
       about = body
       return true
     },
-    finish: () => messageFinish(stopReason),
+    finish: () => finishOf(stopReason),
     usage: streamed.value,
     about: () => about,
   }

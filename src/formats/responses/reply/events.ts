@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../json/json-value.ts'
+import { type JsonObject, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
-import { isMessage, messageParts, outputOf } from './output.ts'
+import { isMessage, messageParts } from './output.ts'
 
 /** The texts that items and parts of messages have, by their types: the key of each, and the events that write it. */
 export const writtenTexts: ReadonlyMap<unknown, { readonly key: string; readonly event: string }> = new Map([
@@ -31,7 +31,7 @@ export function responseEvents(body: JsonObject): readonly string[] {
   const events: readonly NewEvent[] = [
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
-    ...outputOf(body).flatMap(itemEvents),
+    ...objectsOf(body['output']).flatMap(itemEvents),
     { type: isIncomplete ? 'response.incomplete' : 'response.completed', response: body },
   ]
   return events.map((event, at) => writeEvent(event.type, { ...event, sequence_number: at }))

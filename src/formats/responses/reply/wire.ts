@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  objectsOf,
+  parseJsonText,
+  stringOr,
+} from '../../../json/json-value.ts'
 import type {
   AnswerReader,
   SeenPart,
@@ -18,7 +24,6 @@ import {
   isMessage,
   joinedMessage,
   messageParts,
-  outputOf,
   outputText,
   partTexts,
   shownPartIndex,
@@ -96,7 +101,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
     takePlain: (body) => {
       const isReply = Array.isArray(body['output']) && body['object'] !== 'response.compaction'
       if (!isReply || readResponse(body)?.isError !== false) return false
-      for (const item of outputOf(body)) add(item)
+      for (const item of objectsOf(body['output'])) add(item)
       response = body
       return true
     },

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.t
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { responses as dialect } from '../../../../src/formats/responses/responses.ts'
 import { asStream } from '../../../../src/formats/typed-events.ts'
+import { withOwnIds } from '../../../../src/formats/turns.ts'
 import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
@@ -28,7 +29,7 @@ function turn(items: readonly JsonObject[], more: object = {}, before = ''): unk
   const reply = dialect.replies.read(responseOf(items, { more })) ?? expect.fail('no reply')
   const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
   return dialect.replies
-    .answeredCalls(before + (reply.text ?? ''), reply, answered, 2)
+    .answeredCalls(before + (reply.text ?? ''), reply, withOwnIds(answered, 2))
     .map((item): unknown => JSON.parse(item))
 }
 
@@ -399,10 +400,10 @@ describe('a model that goes on', () => {
   test('a call without an id gets one, and one that was cut has arguments', () => {
     const { call_id: _call, id: _id, ...bare } = callOf('recall', '{"se')
     expect(turn([bare, bare].map((each) => ({ ...each })))).toEqual([
-      { ...bare, call_id: 'recall_2_0', arguments: '{}' },
-      { ...bare, call_id: 'recall_2_1', arguments: '{}' },
-      { ...answerTo(''), call_id: 'recall_2_0' },
-      { ...answerTo(''), call_id: 'recall_2_1' },
+      { ...bare, call_id: 'recall020', arguments: '{}' },
+      { ...bare, call_id: 'recall021', arguments: '{}' },
+      { ...answerTo(''), call_id: 'recall020' },
+      { ...answerTo(''), call_id: 'recall021' },
     ])
   })
 })
