@@ -1,5 +1,12 @@
 import { braceOpen, bracketOpen, colon, comma, endOfString, quote } from '../json/json-scan.ts'
-import { isJsonObject, isPresent, type JsonObject, parseJsonText } from '../json/json-value.ts'
+import {
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  objectsOf,
+  parseJsonText,
+  stringOr,
+} from '../json/json-value.ts'
 import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
 /**
@@ -69,17 +76,16 @@ export function answerIn(
   return { ...nothingSaid, model, isError, ...read(body, isError) }
 }
 
-/** Counts the thoughts that a server left out of a prompt, by its reasons. Where they stood is not read, whatever is said of that. */
-export function countRemoved(
-  transformations: unknown,
-  isRemoval: (each: JsonObject) => boolean,
-  reasons: ReadonlyMap<unknown, RemovalReason>,
-): RemovedThoughts | null {
+/**
+ * Counts the thoughts that a server left out of a prompt, by its reasons. Where they stood is not read, whatever is said of that;
+ * such as were shown although they failed a check are told of, too.
+ */
+export function removedThoughtsIn(transformations: unknown): RemovedThoughts | null {
   if (!Array.isArray(transformations)) return null
   const removed: Partial<Record<RemovalReason, number>> = {}
-  for (const each of transformations) {
-    if (!isJsonObject(each) || !isRemoval(each)) continue
-    const reason = reasons.get(each['reason']) ?? 'other'
+  for (const { type, action, reason: stated } of objectsOf(transformations)) {
+    if (type !== 'thinking_dropped' && !(type === 'reasoning' && action === 'removed')) continue
+    const reason = removalReasons.get(stringOr(stated, '').replace(/_(?:binding_)?mismatch$/, '')) ?? 'other'
     removed[reason] = (removed[reason] ?? 0) + 1
   }
   return removed
@@ -114,6 +120,15 @@ export const nothingSaid: AnswerFacts = {
 }
 
 // --- internal ---
+
+/** Anthropic says `prefix_binding_mismatch` and OpenAI `prefix_mismatch`, and so of the others. */
+const removalReasons: ReadonlyMap<string, RemovalReason> = new Map([
+  ['prefix', 'prefix'],
+  ['model', 'model'],
+  ['organization', 'organization'],
+  ['end_user', 'end-user'],
+  ['turn_boundary', 'turn'],
+])
 
 const finishes: ReadonlyMap<string, Finish> = new Map([
   ['stop', 'end'],

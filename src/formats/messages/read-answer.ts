@@ -1,13 +1,6 @@
 import { isJsonObject, isPresent, type JsonObject, objectsOf } from '../../json/json-value.ts'
-import type {
-  AnswerFacts,
-  CacheMiss,
-  EventsReader,
-  RemovalReason,
-  RemovedThoughts,
-  Usage,
-} from '../answer-contract.ts'
-import { answerIn, countIn, countRemoved, finishOf, nothingSaid, statementsIn } from '../answer-json.ts'
+import type { AnswerFacts, CacheMiss, EventsReader, Usage } from '../answer-contract.ts'
+import { answerIn, countIn, finishOf, nothingSaid, removedThoughtsIn, statementsIn } from '../answer-json.ts'
 import type { ServerEvent } from '../event-reader.ts'
 import { type AnswerEventFacts, typedEventsReader } from '../typed-events.ts'
 import { blockKindOf } from './block-kinds.ts'
@@ -20,7 +13,7 @@ export function readMessageAnswer(body: unknown): AnswerFacts | null {
       hasOutput: content.some(showsOutput),
       finish: finishOf(answer['stop_reason']),
       usage: messageUsage(answer['usage'], content.some(isServers)),
-      removedThoughts: removedThoughts(answer['input_transformations']),
+      removedThoughts: removedThoughtsIn(answer['input_transformations']),
       cacheMiss: cacheMiss(answer['diagnostics']),
       said: isError ? statementsIn(answer, 'content' in answer) : null,
     }
@@ -69,7 +62,7 @@ export function openMessageStream(): EventsReader {
       finish: isJsonObject(delta) ? finishOf(delta['stop_reason']) : null,
       usage: messageUsage(usage.value(), isSampledOften, begun),
       // Another model took over in the middle, for which other thoughts were left out.
-      removedThoughts: removedThoughts(event['input_transformations']),
+      removedThoughts: removedThoughtsIn(event['input_transformations']),
     }
   }
 
@@ -82,7 +75,7 @@ export function isTellingMessageEvent({ name, data, error }: ServerEvent): boole
   return !pieceName.test(name) && !piece.test(data)
 }
 
-/** The same with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */
+/** The token counts of an answer, with all that was sampled added up. What was cached stands beside the other input; some servers leave it out. */
 export function totalUsage(usage: JsonObject | null): Usage | null {
   if (usage === null) return null
   const input = inputFields.map((field) => countIn(usage[field]))
@@ -96,9 +89,9 @@ export function totalUsage(usage: JsonObject | null): Usage | null {
 }
 
 /**
- * The usage of a stream, as its events state it one by one. The later ones state more: what they repeat is corrected. vLLM counts all input as new at the
- * beginning, and tells in the end what of it was cached. An input of nothing at all corrects none: some servers count it at the
- * beginning alone, and say zero in the end.
+ * The usage of a stream, as its events state it one by one. The later ones state more: what they repeat is corrected. vLLM
+ * counts all input as new at the beginning, and tells in the end what of it was cached. An input of nothing at all corrects
+ * none: some servers count it at the beginning alone, and say zero in the end.
  */
 export function createStreamedUsage() {
   const usage: Record<string, unknown> = {}
@@ -143,11 +136,6 @@ function showsOutput(block: JsonObject): boolean {
   }
 }
 
-/** Counts what was left out of the prompt. Blocks that were shown although they failed a check are told of, too. */
-function removedThoughts(transformations: unknown): RemovedThoughts | null {
-  return countRemoved(transformations, ({ type }) => type === 'thinking_dropped', removalReasons)
-}
-
 /**
  * The token counts of an answer. A model that uses the server's own tools is sampled several times for one answer, and all of
  * its prompts are added up in the counts: the one that was sent is the first, as a stream states at its beginning.
@@ -178,13 +166,6 @@ function cacheMiss(diagnostics: unknown): CacheMiss | null {
   if (stated === null || stated === undefined) return null
   return cacheMisses.get(isJsonObject(stated) ? stated['type'] : stated) ?? 'other'
 }
-
-const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
-  ['prefix_binding_mismatch', 'prefix'],
-  ['model_binding_mismatch', 'model'],
-  ['organization_binding_mismatch', 'organization'],
-  ['end_user_binding_mismatch', 'end-user'],
-])
 
 /** A usage has a dozen fields. Others are copied by whatever adds usages up. */
 const FIELDS_MAX = 64

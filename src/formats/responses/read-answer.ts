@@ -1,12 +1,12 @@
 import { isJsonObject, isPresent, objectsOf, stringOr, type JsonObject } from '../../json/json-value.ts'
-import type { AnswerFacts, EventsReader, Finish, RemovalReason, Usage } from '../answer-contract.ts'
+import type { AnswerFacts, EventsReader, Finish, Usage } from '../answer-contract.ts'
 import {
   answerIn,
   countIn,
-  countRemoved,
   finishOf,
   isText,
   nothingSaid,
+  removedThoughtsIn,
   statementsIn,
   statesError,
 } from '../answer-json.ts'
@@ -26,11 +26,7 @@ export function readResponse(body: unknown): AnswerFacts | null {
       finish,
       usage: responseUsage(answer['usage'], output.some(isOfServer)),
       isError,
-      removedThoughts: countRemoved(
-        answer['input_transformations'],
-        ({ type, action }) => type === 'reasoning' && action === 'removed',
-        removalReasons,
-      ),
+      removedThoughts: removedThoughtsIn(answer['input_transformations']),
       said: isError ? statementsOfResponse(answer) : null,
     }
   })
@@ -139,14 +135,6 @@ function hasOutput(item: JsonObject): boolean {
 function statementsOfResponse(body: JsonObject): JsonObject {
   return statementsIn(body, 'output' in body || body['object'] === 'response')
 }
-
-const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
-  ['prefix_mismatch', 'prefix'],
-  ['model_mismatch', 'model'],
-  ['organization_mismatch', 'organization'],
-  ['end_user_mismatch', 'end-user'],
-  ['turn_boundary', 'turn'],
-])
 
 function hasText(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)

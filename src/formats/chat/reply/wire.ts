@@ -1,4 +1,4 @@
-import { isJsonObject, isPresent, type JsonObject, stringOr } from '../../../json/json-value.ts'
+import { isJsonObject, isPresent, type JsonObject, objectsOf, stringOr } from '../../../json/json-value.ts'
 import type { Finish } from '../../answer-contract.ts'
 import type { AnswerParts, AnswerReader, AnswerWire, ClientWriter, Move, Part } from '../../reply-wire.ts'
 import { readEventText, type TypedEvent, writeEvent } from '../../typed-events.ts'
@@ -61,7 +61,7 @@ export const chatAnswerWire: AnswerWire = {
  * where it is stated.
  */
 export function chatEvents({ choices, usage, ...about }: JsonObject): readonly string[] {
-  const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
+  const answered = objectsOf(choices)
   const chunk = (more: JsonObject): string =>
     writeEvent('', { ...about, object: 'chat.completion.chunk', ...more })
   return [
@@ -120,7 +120,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
       moves.push({ kind: 'begin', part: text, json })
     }
     moves.push({ kind: 'text', part: text, at: 0, text: stringOr(content, ''), json })
-    if (Array.isArray(deltas)) moves.push(...calls.take(deltas.filter(isJsonObject), json))
+    moves.push(...calls.take(objectsOf(deltas), json))
     const reason = reasonIn(choice)
     if (reason === null) return moves
     finish = finishOf(reason)
@@ -135,7 +135,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
       const { tool_calls: made, ...said } = choice['message']
       const { logprobs } = choice
       parts.add('text', { message: said, ...(isJsonObject(logprobs) ? { logprobs } : {}) }, {})
-      for (const json of Array.isArray(made) ? made.filter(isJsonObject) : [])
+      for (const json of objectsOf(made))
         parts.add('call', json, { isOurs: toolName !== null && nameIn(json) === toolName })
       finish = finishOf(choice['finish_reason'])
       usage = isJsonObject(body['usage']) ? body['usage'] : null
@@ -281,7 +281,7 @@ function fieldsOf(value: unknown): JsonObject {
 
 /** A choice whose message is one delta; calls are numbered, as those of a stream are. */
 function messageOf({ message, ...choice }: JsonObject): JsonObject {
-  const said = isJsonObject(message) ? message : {}
+  const said = fieldsOf(message)
   const calls = said['tool_calls']
   const numbered = Array.isArray(calls)
     ? { tool_calls: calls.map((call, index) => (isJsonObject(call) ? { index, ...call } : call)) }

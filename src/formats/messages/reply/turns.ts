@@ -8,7 +8,7 @@ import {
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 import { partsAsCame } from '../../turns.ts'
 import { isSigned } from '../block-kinds.ts'
-import { isTextBlock, isThought } from './blocks.ts'
+import { isTextBlock, isThought } from './wire.ts'
 
 /**
  * The messages, as JSON, by which a model goes on after its calls were answered: a model that thinks between its calls wants its

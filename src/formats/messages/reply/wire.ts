@@ -9,7 +9,6 @@ import { finishOf, parseAnswerText } from '../../answer-json.ts'
 import type { AnswerReader, ClientWriter, Move, Part, AnswerParts, AnswerWire } from '../../reply-wire.ts'
 import { type NewEvent, readTypedEvent, type TypedEvent, writeEvent } from '../../typed-events.ts'
 import { createStreamedUsage, readMessageAnswer, totalUsage } from '../read-answer.ts'
-import { contentText, isTextBlock, isThought, isToolUse, joinedBlocks } from './blocks.ts'
 import { blockStop, textDelta } from './events.ts'
 
 /** A message: its parts are its blocks, in places that follow each other without gaps. */
@@ -38,7 +37,46 @@ export const messageAnswerWire: AnswerWire = {
   isNumbered: false,
 }
 
+export function isTextBlock(block: JsonObject): boolean {
+  return block['type'] === 'text'
+}
+
+/** Whether a block is such as a server may bind to all that stood before it. */
+export function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking' || type === 'connector_text'
+}
+
 // --- internal ---
+
+/** Whether a block is a call that the client answers. What the server's own tools did has types of its own. */
+function isToolUse(block: JsonObject): boolean {
+  return block['type'] === 'tool_use'
+}
+
+/** What the texts among some blocks say. Neighbours are one text, cut where what is cited begins and ends. */
+function contentText(blocks: readonly JsonObject[]): string {
+  let text = ''
+  let before: JsonObject | undefined
+  for (const block of blocks) {
+    if (isTextBlock(block)) {
+      const words = stringOr(block['text'], '')
+      const isApart = before !== undefined && !isTextBlock(before) && text !== '' && words !== ''
+      text += (isApart ? '\n\n' : '') + words
+    }
+    before = block
+  }
+  return text
+}
+
+/** A text that was cut, and goes on in another. */
+function joinedBlocks(before: JsonObject, next: JsonObject): JsonObject {
+  const citations: unknown[] = [before['citations'], next['citations']].filter(Array.isArray).flat()
+  return {
+    ...before,
+    text: stringOr(before['text'], '') + stringOr(next['text'], ''),
+    ...(citations.length > 0 ? { citations } : {}),
+  }
+}
 
 function createReader(parts: AnswerParts, toolName: string | null): AnswerReader {
   /** The latest at each place. */

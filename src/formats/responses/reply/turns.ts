@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJsonText } from '../../../json/json-value.ts'
+import { isJsonObject, type JsonObject, objectsOf, parseJsonText } from '../../../json/json-value.ts'
 import type { AnsweredCall, Reply, ReplyCall } from '../../answer-contract.ts'
 import { partsAsCame } from '../../turns.ts'
 import { isBound } from '../item-kinds.ts'
@@ -39,7 +39,7 @@ export function unboundItems(items: readonly string[]): readonly string[] {
 
 /** A reply's items as its server takes them back; none if it does not. */
 function itemsToSend({ kept }: Reply): readonly JsonObject[] {
-  const items = (Array.isArray(kept['items']) ? (kept['items'] as unknown[]) : []).filter(isJsonObject)
+  const items = objectsOf(kept['items'])
   return kept['isStored'] !== true && items.some(isLost) ? [] : items
 }
 
