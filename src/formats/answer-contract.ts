@@ -18,8 +18,8 @@ export type Answers = {
   readonly isTelling: (event: ServerEvent) => boolean
   /** The events of a stream that says what a plain answer says; '' in place of one that is nested too deep to be written. */
   readonly eventsOf: (body: JsonObject) => readonly string[]
-  /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
-  readonly usageHider: (() => UsageHider) | null
+  /** Takes the usage that only Foldgate asked for out of a stream. Left out if every stream of this dialect states it. */
+  readonly usageHider?: () => UsageHider
 }
 
 /** How much of an answer is read, in characters. */

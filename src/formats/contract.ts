@@ -19,8 +19,8 @@ export type Dialect = {
   readonly name: string
   /** What people call an entry of its history. */
   readonly entryName: EntryName
-  /** What makes a client send all of a conversation that it leaves at the server; null if there is nothing to leave. */
-  readonly howToSendAll: string | null
+  /** What makes a client send all of a conversation that it leaves at the server. Left out if there is nothing to leave. */
+  readonly howToSendAll?: string
   /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
   readonly paths: readonly [string, ...string[]]
   readonly bodies: BodyShape
@@ -37,8 +37,8 @@ export type Dialect = {
    * and whether it is asked at its vendor's own address: elsewhere a signature may bind nothing.
    */
   readonly bindsThoughts: (names: readonly string[], isAnthropic: boolean) => boolean
-  /** How clients mark what a provider's prompt cache is to keep; null if they do not, or if Foldgate sets no mark of its own. */
-  readonly cacheMarks: CacheMarks | null
+  /** How clients mark what a provider's prompt cache is to keep. Left out if they do not, or if Foldgate sets no mark of its own. */
+  readonly cacheMarks?: CacheMarks
   /** An error of Foldgate's own, as its clients read one. */
   readonly errorBody: ErrorBody
 }
@@ -179,8 +179,8 @@ export type Entries = {
    * Null if one of them has no content that can be joined.
    */
   readonly joined: (entries: readonly string[], base: number) => string | null
-  /** System messages as one, null where nothing is left to say; null where any number may stand in a row, wherever. */
-  readonly joinedSystems: ((entries: readonly string[]) => string | null) | null
+  /** System messages as one, null where nothing is left to say. Left out if any number may stand in a row, wherever. */
+  readonly joinedSystems?: (entries: readonly string[]) => string | null
 }
 
 /** What a dialect knows of an entry: what its facts are made of. */
@@ -248,8 +248,8 @@ export type SummaryCalls = {
   readonly limitFields: readonly [string, ...string[]]
   /** The value of such a field, if it is not the number: that among the options of the client's request. */
   readonly limit?: (tokens: number, options: JsonObject | null) => JsonObject
-  /** Whether a server demands such a limit. */
-  readonly mustLimit: boolean
+  /** Whether a server demands such a limit. Left out if none does. */
+  readonly mustLimit?: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */
   readonly ownFields: ReadonlySet<string>
   /** The fields that hold what is asked; no system text is ''. */

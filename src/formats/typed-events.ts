@@ -54,7 +54,7 @@ export function asStream(
   const facts = read(body)
   if (facts === null || facts.isError || !facts.hasOutput || !isJsonObject(body)) return null
   const events = eventsOf(body)
-  return events.includes('') ? null : { text: events.join(''), statesUsage: facts.usage !== null }
+  return events.includes('') ? null : { text: events.join(''), statesUsage: isJsonObject(body['usage']) }
 }
 
 /** An error as an event that has a type. */

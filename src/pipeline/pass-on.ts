@@ -55,7 +55,7 @@ export async function sendUnread(
 ): Promise<ClientAnswer> {
   const { upstreams, warnings } = parts
   turn.end()
-  if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
+  if (unread === 'stateful' && dialect.howToSendAll !== undefined) warnings.stateful(dialect.howToSendAll)
   const sentAtMs = performance.now()
   const answer = await upstreams.send({ ...request, upstream: request.upstreamName, body: body.raw })
   const told =

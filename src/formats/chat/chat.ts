@@ -209,7 +209,6 @@ function oddContent({ content }: JsonObject): string | null {
 const summaryCalls: SummaryCalls = {
   headers: {},
   limitFields: ['max_tokens', 'max_completion_tokens'],
-  mustLimit: false,
 
   ownFields: fieldSet('model messages stream stream_options n tools tool_choice functions function_call'),
 
@@ -246,7 +245,6 @@ const summaryCalls: SummaryCalls = {
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   entryName: 'message',
-  howToSendAll: null,
   paths: ['chat/completions'],
   bodies: chatBody,
   entries: {
@@ -259,7 +257,6 @@ export const chatCompletions: Dialect = {
     unbound: unboundMessage,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
-    joinedSystems: null,
   },
   rules: chatRules,
   answers: {
@@ -283,6 +280,5 @@ export const chatCompletions: Dialect = {
   summaries: summaryCalls,
   recallTool: functionTool,
   bindsThoughts: () => true,
-  cacheMarks: null,
   errorBody,
 }

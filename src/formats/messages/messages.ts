@@ -37,8 +37,6 @@ export const messagesAnswers: Answers = {
   openStream: openMessageStream,
   isTelling: isTellingMessageEvent,
   eventsOf: messageEvents,
-  // Every stream states its usage.
-  usageHider: null,
 }
 
 /**

@@ -54,7 +54,6 @@ const ollamaSummaries: SummaryCalls = {
   headers: {},
   limitFields: [OPTIONS],
   limit: (tokens, options) => ({ ...withoutLimits(options ?? {}), num_predict: tokens }),
-  mustLimit: false,
 
   ownFields: fieldSet('model messages stream tools format truncate shift'),
 
@@ -89,7 +88,6 @@ const ollamaSummaries: SummaryCalls = {
 export const ollamaChat: Dialect = {
   name: 'ollama',
   entryName: 'message',
-  howToSendAll: null,
   paths: ['api/chat'],
   bodies: bodyShape,
   entries: {
@@ -101,7 +99,6 @@ export const ollamaChat: Dialect = {
     unbound: (message) => message,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: joinedChatMessages,
-    joinedSystems: null,
   },
   rules: {
     entryIsReply: true,
@@ -126,7 +123,6 @@ export const ollamaChat: Dialect = {
   summaries: ollamaSummaries,
   recallTool: functionTool,
   bindsThoughts: () => false,
-  cacheMarks: null,
   errorBody: ({ code, message, param }: FoldgateError) => JSON.stringify({ error: message, code, param }),
 }
 

@@ -63,6 +63,4 @@ export const chatAnswers: Answers = {
     const end = { ...body, message: { role: 'assistant', content: '' } }
     return [{ model, created_at: at, message, done: false }, end].map(lineOf)
   },
-  // Every stream states its usage.
-  usageHider: null,
 }

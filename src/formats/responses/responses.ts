@@ -84,8 +84,6 @@ export const responsesAnswers: Answers = {
   openStream,
   isTelling: isTellingEvent,
   eventsOf: responseEvents,
-  // Every stream states its usage.
-  usageHider: null,
 }
 
 // --- internal ---
@@ -111,7 +109,6 @@ function schemaOf(source: Source, config: ValueSpan | undefined): BodyFacts['sch
 const responsesSummaries: SummaryCalls = {
   headers: {},
   limitFields: ['max_output_tokens'],
-  mustLimit: false,
 
   ownFields: fieldSet(
     `model input instructions stream stream_options tools tool_choice previous_response_id conversation
@@ -168,7 +165,6 @@ export const responses: Dialect = {
     user: (text) =>
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
-    joinedSystems: null,
   },
   // A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between.
   rules: {
@@ -198,7 +194,6 @@ export const responses: Dialect = {
     strict: false,
   }),
   bindsThoughts: () => true,
-  cacheMarks: null,
   errorBody,
 }
 

@@ -50,10 +50,7 @@ export const chatAnswerWire: AnswerWire = {
   hasRefusal: ([part]) => isPresent(fieldsOf(part?.['message'])['refusal']),
   usageOf: (usage) => readUsage({ usage }),
   reasons: { calls: 'tool_calls', end: 'stop' },
-  thoughtsWait: false,
-  takesEmptyTexts: true,
   isOneText: true,
-  isNumbered: false,
 }
 
 /**

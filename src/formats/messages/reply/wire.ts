@@ -31,10 +31,7 @@ export const messageAnswerWire: AnswerWire = {
   hasRefusal: (_, finish) => finish === 'filtered',
   usageOf: totalUsage,
   reasons: { calls: 'tool_use', end: 'end_turn' },
-  thoughtsWait: false,
-  takesEmptyTexts: false,
-  isOneText: false,
-  isNumbered: false,
+  refusesEmptyTexts: true,
 }
 
 export function isTextBlock(block: JsonObject): boolean {

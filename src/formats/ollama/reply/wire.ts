@@ -39,10 +39,7 @@ export const ollamaAnswerWire: AnswerWire = {
   usageOf: (usage) => (usage === null ? null : chatUsage(usage)),
   // Ollama states "stop" for a reply that calls tools, too.
   reasons: { calls: 'stop', end: null },
-  thoughtsWait: false,
-  takesEmptyTexts: true,
   isOneText: true,
-  isNumbered: false,
 }
 
 // --- internal ---

@@ -52,8 +52,6 @@ export const responseAnswerWire: AnswerWire = {
   reasons: { calls: 'completed', end: null },
   statedAtEnd: (isCut) => ({ status: isCut ? 'incomplete' : 'completed' }),
   thoughtsWait: true,
-  takesEmptyTexts: true,
-  isOneText: false,
   isNumbered: true,
 }
 
