@@ -206,9 +206,12 @@ function* toolsAndSchema(request: CountRequest, known: ValueCounts): Pausable<We
 /** What is said as the operator's beside the history. */
 function* systemBeside(request: CountRequest, known: ValueCounts): Pausable<number> {
   const { body } = request.chat
-  const count = (value: unknown, counter: TokenCounter): Pausable<number> =>
-    textSteps(systemText(value), counter.countSteps)
-  return (yield* countValue(request, body.system, { shown: count, plain: count }, known)).tokens
+  const count = { shown: countSystem, plain: countSystem }
+  return (yield* countValue(request, body.system, count, known)).tokens
+}
+
+function countSystem(value: unknown, counter: TokenCounter): Pausable<number> {
+  return textSteps(systemText(value), counter.countSteps)
 }
 
 function* countValue(

@@ -160,13 +160,13 @@ function createWriter(): ClientWriter {
     const { usage } = chunk
     const choice = choiceIn(chunk)
     hasUsage ||= isJsonObject(usage)
-    const said = {
+    const stated = {
       ...chunk,
       ...identity,
       ...(isJsonObject(usage) ? { usage: addUsage(usageBefore, usage) } : {}),
       ...(choice === null ? {} : { choices: [{ ...choice, delta, finish_reason: reason }] }),
     }
-    return [writeEvent('', said)]
+    return [writeEvent('', stated)]
   }
 
   /** What a chunk like this one says, but for its end, which is stated by another. */
