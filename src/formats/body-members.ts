@@ -1,51 +1,11 @@
 import { endOfAnyValue, memberWithComma, scanObject, skipWhitespace } from '../json/json-scan.ts'
 import { scanBody } from '../json/body-scan.ts'
-import type {
-  BodyLimits,
-  BodyMember,
-  BodyScan,
-  EntrySpan,
-  HistoryKeys,
-  KnownHistory,
-  ValueSpan,
-} from '../json/body-spans.ts'
-import { isJsonObject, type JsonObject, parseJson, readKey } from '../json/json-value.ts'
+import type { BodyLimits, BodyMember, KnownHistory, ValueSpan } from '../json/body-spans.ts'
+import { isJsonObject, parseJson, readKey } from '../json/json-value.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
 import { firstOf } from './content/slots.ts'
 import { wantsStaleRefused } from './thought-refusals.ts'
-import type { BodyEdit, BodyFacts, NotReadReason, OutputLimit } from './contract.ts'
-
-/** How a dialect writes the body of a request. */
-export type BodyShape = {
-  readonly keys: HistoryKeys
-  /** The fields that a client key confined to profiles may send: all that are known to choose no other model. */
-  readonly knownFields: ReadonlySet<string>
-  /** What is parsed for what it says; every other value only has to be JSON. */
-  readonly readNames: ReadonlySet<string>
-  /** The names of the limit of the output; the first of them that stands in a body counts. */
-  readonly limitNames: readonly string[]
-  /** Why a body is left as it is although it can be read; null if it is not. */
-  readonly refusal?: (source: Source, members: BodyMembers) => NotReadReason | null
-  /** The entry that a text is which stands for a whole history. Left out if no history is a text. */
-  readonly fromText?: (text: string) => JsonObject
-  /** Whether a body that was read is of this dialect and no other, where its path does not say so. Left out if nobody can tell. */
-  readonly isSurelyOwn?: (source: Source, body: BodyFacts) => boolean
-  /** The entries of the history, where they are others than the elements that were scanned. */
-  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Pausable<readonly EntrySpan[]>
-  /** What is not as it is by default. */
-  readonly facts: (
-    source: Source,
-    members: BodyMembers,
-    outputLimit: OutputLimit | null,
-  ) => Partial<BodyFacts>
-}
-
-/** The members of a body by their names, and the values of those that are read. */
-export type BodyMembers = Pick<BodyScan, 'history'> & {
-  readonly members: readonly BodyMember[]
-  readonly spans: ReadonlyMap<string, ValueSpan>
-  readonly values: ReadonlyMap<string, unknown>
-}
+import type { BodyMembers, BodyShape, BodyEdit, BodyFacts, NotReadReason, OutputLimit } from './contract.ts'
 
 /**
  * Reads the body of a request around its history, or why not, without parsing it as a whole: all of it is scanned, so that it is known to

@@ -1,13 +1,18 @@
-import type { BodyFault, EntrySpan, ValueSpan } from '../json/body-spans.ts'
+import type {
+  BodyFault,
+  BodyMember,
+  BodyScan,
+  EntrySpan,
+  HistoryKeys,
+  ValueSpan,
+} from '../json/body-spans.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Meaning } from '../conversation/prefix-keys.ts'
-import type { CacheTtl, Media, MessageFacts, ParsedMessage } from '../conversation/message.ts'
+import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Answers, Replies } from './answer-contract.ts'
-import type { BodyShape } from './body-members.ts'
-import type { Rules } from './repair.ts'
 
 /**
  * All that is known of one wire format. Code outside of `src/formats` works with entries, their facts and their slots, and
@@ -47,6 +52,38 @@ export type Dialect = {
 export type EntryName = 'message' | 'item' | 'block'
 
 // --- bodies ---
+
+/** How a dialect writes the body of a request. */
+export type BodyShape = {
+  readonly keys: HistoryKeys
+  /** The fields that a client key confined to profiles may send: all that are known to choose no other model. */
+  readonly knownFields: ReadonlySet<string>
+  /** What is parsed for what it says; every other value only has to be JSON. */
+  readonly readNames: ReadonlySet<string>
+  /** The names of the limit of the output; the first of them that stands in a body counts. */
+  readonly limitNames: readonly string[]
+  /** Why a body is left as it is although it can be read; null if it is not. */
+  readonly refusal?: (source: Source, members: BodyMembers) => NotReadReason | null
+  /** The entry that a text is which stands for a whole history. Left out if no history is a text. */
+  readonly fromText?: (text: string) => JsonObject
+  /** Whether a body that was read is of this dialect and no other, where its path does not say so. Left out if nobody can tell. */
+  readonly isSurelyOwn?: (source: Source, body: BodyFacts) => boolean
+  /** The entries of the history, where they are others than the elements that were scanned. */
+  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Pausable<readonly EntrySpan[]>
+  /** What is not as it is by default. */
+  readonly facts: (
+    source: Source,
+    members: BodyMembers,
+    outputLimit: OutputLimit | null,
+  ) => Partial<BodyFacts>
+}
+
+/** The members of a body by their names, and the values of those that are read. */
+export type BodyMembers = Pick<BodyScan, 'history'> & {
+  readonly members: readonly BodyMember[]
+  readonly spans: ReadonlyMap<string, ValueSpan>
+  readonly values: ReadonlyMap<string, unknown>
+}
 
 /** The most tokens that a reply may have, under which field, and where that number stands. */
 export type OutputLimit = {
@@ -210,6 +247,40 @@ export type Slot = {
 }
 
 // --- rules ---
+
+/** What a dialect demands of calls and their results. */
+export type PairingRules = {
+  /** Whether each entry of the model's is a reply of its own, and not one with those that stand beside it. */
+  readonly entryIsReply: boolean
+  /** Whether somebody may speak between a call and its result. */
+  readonly mayInterrupt: boolean
+}
+
+/**
+ * What a dialect demands of a history, and what a repair writes in it, as JSON. What is given to it and not changed stays as it
+ * is spelt.
+ */
+export type Rules = PairingRules & {
+  /** Whether a history may begin with the operator's rules. */
+  readonly systemMayLead: boolean
+  /** Whether the results of a reply come first behind it. Left out if not. */
+  readonly isSorted?: boolean
+  /** The results of an entry's calls at `positions`, which have none; no call that takes more than words to be answered gets one. */
+  readonly missing: (source: Source, entry: Message, positions: readonly number[]) => readonly string[]
+  /** An entry of its own for such results, where they cannot stand without one that they stand beside. */
+  readonly alone?: (results: readonly string[]) => string
+  /** What a user says in the place of a result that answers no call: the mark, and what the result holds. */
+  readonly standIn: (orphan: Orphan) => string
+  /** A result without an id under that of a call. Left out if there are no such results. */
+  readonly named?: (result: string, id: string) => string
+  /** A result with orphans of its round behind it. Left out if they may stand there as a user's rules. */
+  readonly withOrphans?: (result: string, orphans: readonly Orphan[]) => string
+  /** An entry without its empty list of calls. Left out if there are no such lists. */
+  readonly withoutEmptyCalls?: (entry: string) => string
+}
+
+/** A result that answers no call, as JSON, and what is said of it. */
+export type Orphan = { readonly mark: string; readonly json: string }
 
 /** What the rules look at; the facts of an entry are one. */
 export type EntryShape = Pick<MessageFacts, 'role' | 'callIds' | 'answers' | 'emptyCalls'>

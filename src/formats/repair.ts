@@ -1,34 +1,8 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
-import { readRound, type PairingRules, type Round, type RoundCall } from './call-rules.ts'
-import type { Repaired } from './contract.ts'
-
-/**
- * What a dialect demands of a history, and what a repair writes in it, as JSON. What is given to it and not changed stays as it
- * is spelt.
- */
-export type Rules = PairingRules & {
-  /** Whether a history may begin with the operator's rules. */
-  readonly systemMayLead: boolean
-  /** Whether the results of a reply come first behind it. Left out if not. */
-  readonly isSorted?: boolean
-  /** The results of an entry's calls at `positions`, which have none; no call that takes more than words to be answered gets one. */
-  readonly missing: (source: Source, entry: Message, positions: readonly number[]) => readonly string[]
-  /** An entry of its own for such results, where they cannot stand without one that they stand beside. */
-  readonly alone?: (results: readonly string[]) => string
-  /** What a user says in the place of a result that answers no call: the mark, and what the result holds. */
-  readonly standIn: (orphan: Orphan) => string
-  /** A result without an id under that of a call. Left out if there are no such results. */
-  readonly named?: (result: string, id: string) => string
-  /** A result with orphans of its round behind it. Left out if they may stand there as a user's rules. */
-  readonly withOrphans?: (result: string, orphans: readonly Orphan[]) => string
-  /** An entry without its empty list of calls. Left out if there are no such lists. */
-  readonly withoutEmptyCalls?: (entry: string) => string
-}
-
-/** A result that answers no call, as JSON, and what is said of it. */
-export type Orphan = { readonly mark: string; readonly json: string }
+import { readRound, type Round, type RoundCall } from './call-rules.ts'
+import type { Repaired, Rules } from './contract.ts'
 
 /** A model reads it: neither a success nor a failure, so that it does not take the call for done. */
 export const NO_RESULT = '[no result was recorded for this call]'

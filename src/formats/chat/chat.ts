@@ -1,14 +1,7 @@
 import { errorBody } from '../../errors.ts'
-import type { BodyEdit, Described, Dialect, SummaryCalls } from '../contract.ts'
+import type { BodyEdit, BodyShape, Described, Dialect, SummaryCalls } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
-import {
-  type BodyShape,
-  emptySpan,
-  fieldSet,
-  isForced,
-  positiveInteger,
-  spanOpening,
-} from '../body-members.ts'
+import { emptySpan, fieldSet, isForced, positiveInteger, spanOpening } from '../body-members.ts'
 import { boundOf, hasThoughts, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
 import {
   contentIn,

@@ -1,9 +1,10 @@
+import type { Orphan, Rules } from '../contract.ts'
 import { memberWithComma, scanObject } from '../../json/json-scan.ts'
 import { isJsonObject, parseJson } from '../../json/json-value.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { readable } from '../shortened-message.ts'
-import { NO_RESULT, type Orphan, type Rules } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 import { readCalls } from './slots.ts'
 import { textPart } from '../content/content-parts.ts'
 import {

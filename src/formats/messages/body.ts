@@ -8,9 +8,9 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import type { Source, Span, Pausable } from '../../json/source.ts'
-import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
+import { fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
-import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
+import type { BodyEdit, BodyFacts, BodyMembers, BodyShape, OutputLimit } from '../contract.ts'
 import { elementsIn, withComma } from '../../json/json-scan.ts'
 import { READ_BYTES_MAX } from '../../json/skipped-text.ts'
 

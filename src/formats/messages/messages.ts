@@ -1,7 +1,7 @@
 import { fieldSet } from '../body-members.ts'
 import { textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { Dialect, SummaryCalls } from '../contract.ts'
+import type { Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
@@ -26,7 +26,7 @@ import {
 import { blockKindOf } from './block-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
-import { NO_RESULT, type Orphan } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {

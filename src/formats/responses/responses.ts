@@ -9,10 +9,10 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import { errorBody } from '../../errors.ts'
-import { type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
+import { fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { BodyFacts, Dialect, SummaryCalls } from '../contract.ts'
+import type { BodyFacts, BodyShape, Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
 import { lastWord, responseEvents } from './reply/events.ts'
 import { recallItems, unboundItems } from './reply/turns.ts'
@@ -29,7 +29,7 @@ import { firstOf, valueIn } from '../content/slots.ts'
 import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import { readable } from '../shortened-message.ts'
-import { NO_RESULT, type Orphan } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of OpenAI's API, and what servers take beside
