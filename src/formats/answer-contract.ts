@@ -16,19 +16,11 @@ export type Answers = {
   readonly openStream: () => EventsReader
   /** Whether an event may say more than a piece of the reply; looked up without parsing it. */
   readonly isTelling: (event: ServerEvent) => boolean
-  /** A plain answer as the stream of events that says the same; null if there is no output in it. */
-  readonly asStream: (body: unknown) => { readonly text: string; readonly statesUsage: boolean } | null
-  /** What a refusal, as text or JSON, has against the thoughts of its request; null if it is about something else. */
-  readonly thoughtRefusal: (text: string) => ThoughtRefusal | null
-  /** Takes the usage that only Foldgate asked for out of a stream; null if a stream of this dialect is never asked. */
-  readonly usageHider: (() => UsageHider) | null
+  /** The events of a stream that says what a plain answer says; '' in place of one that is nested too deep to be written. */
+  readonly eventsOf: (body: JsonObject) => readonly string[]
+  /** Takes the usage that only Foldgate asked for out of a stream. Left out if every stream of this dialect states it. */
+  readonly usageHider?: () => UsageHider
 }
-
-/**
- * `stale`: some were made on another prefix than the one that they stand behind; `missing`: those of the newest reply are not
- * there, or not as they were.
- */
-export type ThoughtRefusal = 'stale' | 'missing'
 
 /** How much of an answer is read, in characters. */
 export type AnswerLimits = {
@@ -117,20 +109,12 @@ export type Replies = {
   /** The reply in a plain answer; null unless there is exactly one. */
   readonly read: (body: unknown) => Reply | null
   readonly join: <Event extends StreamEvent>(rules: CallRules) => AnswerJoin<Event>
-  /** Whether an event is the last word of a stream. */
-  readonly isDone: (event: string) => boolean
+  /** What is in the event that is the last word of a stream; looked up without parsing it. */
+  readonly lastWord: RegExp
   /** An error, given as parsed JSON, as the event of a stream. */
   readonly errorEvent: (error: JsonObject) => string
-  /**
-   * The entries by which a model goes on after its calls were answered. `round` says how often that was done for one reply:
-   * calls without ids get ones of ours, which no two have.
-   */
-  readonly answeredCalls: (
-    said: string,
-    reply: Reply,
-    answered: readonly AnsweredCall[],
-    round: number,
-  ) => readonly string[]
+  /** The entries by which a model goes on after its calls were answered, each of which has an id. */
+  readonly answeredCalls: (said: string, reply: Reply, answered: readonly AnsweredCall[]) => readonly string[]
   /** The entries by which a model goes on with what it `said`, as it is `asked` to. */
   readonly goOn: (said: string, asked: string) => readonly string[]
   /** The same entries behind another form of the request: without thoughts that the server has bound to the one before. */

@@ -1,6 +1,13 @@
 import { braceOpen, bracketOpen, colon, comma, endOfString, quote } from '../json/json-scan.ts'
-import { isJsonObject, isPresent, type JsonObject, parseJsonText } from '../json/json-value.ts'
-import type { AnswerFacts, RemovalReason, RemovedThoughts } from './answer-contract.ts'
+import {
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  objectsOf,
+  parseJsonText,
+  stringOr,
+} from '../json/json-value.ts'
+import type { AnswerFacts, Finish, RemovalReason, RemovedThoughts } from './answer-contract.ts'
 
 /**
  * The value of a text that an upstream has written; undefined if it is no JSON, or so much that to parse it would hold up
@@ -69,20 +76,24 @@ export function answerIn(
   return { ...nothingSaid, model, isError, ...read(body, isError) }
 }
 
-/** Counts the thoughts that a server left out of a prompt, by its reasons. Where they stood is not read, whatever is said of that. */
-export function countRemoved(
-  transformations: unknown,
-  isRemoval: (each: JsonObject) => boolean,
-  reasons: ReadonlyMap<unknown, RemovalReason>,
-): RemovedThoughts | null {
+/**
+ * Counts the thoughts that a server left out of a prompt, by its reasons. Where they stood is not read, whatever is said of that;
+ * such as were shown although they failed a check are told of, too.
+ */
+export function removedThoughtsIn(transformations: unknown): RemovedThoughts | null {
   if (!Array.isArray(transformations)) return null
   const removed: Partial<Record<RemovalReason, number>> = {}
-  for (const each of transformations) {
-    if (!isJsonObject(each) || !isRemoval(each)) continue
-    const reason = reasons.get(each['reason']) ?? 'other'
+  for (const { type, action, reason: stated } of objectsOf(transformations)) {
+    if (type !== 'thinking_dropped' && !(type === 'reasoning' && action === 'removed')) continue
+    const reason = removalReasons.get(stringOr(stated, '').replace(/_(?:binding_)?mismatch$/, '')) ?? 'other'
     removed[reason] = (removed[reason] ?? 0) + 1
   }
   return removed
+}
+
+/** Why a reply ended, by the reason that is stated in the words of any dialect, as gateways hand them on; null if none is. */
+export function finishOf(reason: unknown): Finish | null {
+  return isText(reason) ? (finishes.get(reason) ?? 'other') : null
 }
 
 /** A number of tokens, for example; null where a field is none. */
@@ -109,6 +120,30 @@ export const nothingSaid: AnswerFacts = {
 }
 
 // --- internal ---
+
+/** Anthropic says `prefix_binding_mismatch` and OpenAI `prefix_mismatch`, and so of the others. */
+const removalReasons: ReadonlyMap<string, RemovalReason> = new Map([
+  ['prefix', 'prefix'],
+  ['model', 'model'],
+  ['organization', 'organization'],
+  ['end_user', 'end-user'],
+  ['turn_boundary', 'turn'],
+])
+
+const finishes: ReadonlyMap<string, Finish> = new Map([
+  ['stop', 'end'],
+  ['end_turn', 'end'],
+  ['stop_sequence', 'end'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['tool_calls', 'calls'],
+  ['tool_use', 'calls'],
+  ['content_filter', 'filtered'],
+  ['refusal', 'filtered'],
+  ['model_context_window_exceeded', 'window'],
+  ['error', 'error'],
+])
 
 const stating: ReadonlySet<string> = new Set([
   'error',

@@ -1,112 +1,77 @@
 import { endOfAnyValue, memberWithComma, scanObject, skipWhitespace } from '../json/json-scan.ts'
 import { scanBody } from '../json/body-scan.ts'
-import type {
-  BodyLimits,
-  BodyMember,
-  BodyScan,
-  EntrySpan,
-  HistoryKeys,
-  KnownHistory,
-  ValueSpan,
-} from '../json/body-spans.ts'
+import type { BodyLimits, BodyMember, KnownHistory, ValueSpan } from '../json/body-spans.ts'
 import { isJsonObject, parseJson, readKey } from '../json/json-value.ts'
 import type { Source, Span, Pausable } from '../json/source.ts'
 import { firstOf } from './content/slots.ts'
 import { wantsStaleRefused } from './thought-refusals.ts'
-import type { BodyEdit, BodyFacts, NotRead, NotReadReason, OutputLimit } from './contract.ts'
+import type { BodyMembers, BodyShape, BodyEdit, BodyFacts, NotReadReason, OutputLimit } from './contract.ts'
 
-/** How a dialect writes a body. */
-export type BodyShape = {
-  readonly keys: HistoryKeys
-  /** What is parsed for what it says; every other value only has to be JSON. */
-  readonly readNames: ReadonlySet<string>
-  /** The names of the limit of the output; the first of them that stands in a body counts. */
-  readonly limitNames: readonly string[]
-  /** Why a body is left as it is although it can be read; null if it is not. */
-  readonly refusal?: (source: Source, members: BodyMembers) => NotReadReason | null
-  /** Whether a history may be a text, which then is its only entry. */
-  readonly mayBeText?: boolean
-  /** The entries of the history, where they are others than the elements that were scanned. */
-  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Pausable<readonly EntrySpan[]>
-  /** What is not as it is by default. */
-  readonly facts: (
-    source: Source,
-    members: BodyMembers,
-    outputLimit: OutputLimit | null,
-  ) => Partial<BodyFacts>
-}
-
-/** The members of a body by their names, and the values of those that are read. */
-export type BodyMembers = Pick<BodyScan, 'history'> & {
-  readonly members: readonly BodyMember[]
-  readonly spans: ReadonlyMap<string, ValueSpan>
-  readonly values: ReadonlyMap<string, unknown>
-}
-
-/** Reads the body of a request around its history. */
+/**
+ * Reads the body of a request around its history, or why not, without parsing it as a whole: all of it is scanned, so that it is known to
+ * be JSON, and only the values that decide how the request is treated are parsed. A history that is `known` is passed over.
+ * Never throws.
+ */
 export function* readBody(
   shape: BodyShape,
   source: Source,
   limits: BodyLimits,
   known: KnownHistory | null,
-): Pausable<{ readonly read: true; readonly body: BodyFacts } | NotRead> {
+): Pausable<BodyFacts | NotReadReason> {
   const found = yield* readMembers(source, shape, limits, known)
-  if (typeof found === 'string') return { read: false, reason: found }
+  if (typeof found === 'string') return found
   const refusal = shape.refusal?.(source, found) ?? null
-  if (refusal !== null) return { read: false, reason: refusal }
+  if (refusal !== null) return refusal
   const { spans, values, members } = found
   const history = spans.get(shape.keys.history)
-  const isText = shape.mayBeText === true && history !== undefined && firstOf(source, history) === '"'
+  const isText = shape.fromText !== undefined && history !== undefined && firstOf(source, history) === '"'
   const elements = isText ? [{ ...history, keys: 0, longStrings: [history] }] : found.history
   if (history === undefined || elements === null || (elements.length === 0 && known === null))
-    return { read: false, reason: 'no-messages' }
+    return 'no-messages'
   const outputLimit = outputLimitOf(shape.limitNames, found)
   const model = values.get('model')
   const isStreamed = values.get('stream') === true
   return {
-    read: true,
-    body: {
-      model: typeof model === 'string' ? model : null,
-      modelPlace: spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1),
-      fieldNames: [...spans.keys()],
-      isStreamed,
-      withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
-      // How much is in it is not the same where some of it was known.
-      history: { start: history.start, end: history.end },
-      canGoOn: true,
-      entrySpans: shape.entries === undefined ? elements : yield* shape.entries(source, elements),
-      outputLimit,
-      outputLeastTokens: 1,
-      repliesWanted: 1,
-      system: null,
-      billingLine: null,
-      tools: spanOpening('[', source, spans.get('tools')),
-      legacyTools: null,
-      schema: null,
-      isToolForced: isForced(values.get('tool_choice')),
-      wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
-      showsUsage: true,
-      usageRequest: null,
-      windowTokens: null,
-      modelOptions: null,
-      errorsRequest: null,
-      ...shape.facts(source, found, outputLimit),
-    },
+    model: typeof model === 'string' ? model : null,
+    modelPlace: spans.get('model') ?? emptySpan(members[0]?.key.start ?? 1),
+    fieldNames: [...spans.keys()],
+    isStreamed,
+    withoutStreaming: isStreamed ? withoutStreamingOf(source, spans, members) : null,
+    // How much is in it is not the same where some of it was known.
+    history: { start: history.start, end: history.end },
+    canGoOn: true,
+    entrySpans: shape.entries === undefined ? elements : yield* shape.entries(source, elements),
+    outputLimit,
+    outputLeastTokens: 1,
+    repliesWanted: 1,
+    system: null,
+    billingLine: null,
+    tools: spanOpening('[', source, spans.get('tools')),
+    legacyTools: null,
+    schema: null,
+    isToolForced: isForced(values.get('tool_choice')),
+    wantsStaleRefused: wantsStaleRefused(values.get('thinking')),
+    showsUsage: true,
+    usageRequest: null,
+    windowTokens: null,
+    modelOptions: null,
+    errorsRequest: null,
+    ...shape.facts(source, found, outputLimit),
   }
 }
 
 /**
- * Where the bracket of the history stands under this key of a body, as far as its beginning tells; null where it is not within
- * the first megabyte and hundred keys. Never throws.
+ * Where the bracket of the history stands in a body, as far as its beginning tells; null where it is not within the first
+ * megabyte and hundred keys. Never throws.
  */
-export function findHistory(source: Source, name: string): number | null {
+export function findHistory({ keys: { history } }: BodyShape, source: Source): number | null {
   const text = source.latin1(0, Math.min(LOOKED_AT_BYTES_MAX, source.length))
   let found: number | null = null
   let keys = 0
   scanObject(text, skipWhitespace(text, 0), function endBeforeHistory(_, start, key) {
     keys += 1
     if (keys > LOOKED_AT_KEYS_MAX) return -1
-    if (readKey(source, key) !== name) return endOfAnyValue(text, start)
+    if (readKey(source, key) !== history) return endOfAnyValue(text, start)
     found = text.charAt(start) === '[' ? start : null
     return -1
   })

@@ -1,14 +1,6 @@
 import { addUnanswered, takeAnswered, takeAnswerOf, type UnansweredIds } from '../conversation/structure.ts'
 import type { Pausable } from '../json/source.ts'
-import type { EntryShape, Violation } from './contract.ts'
-
-/** What a dialect demands of calls and their results. */
-export type PairingRules = {
-  /** Whether each entry of the model's is a reply of its own, and not one with those that stand beside it. */
-  readonly entryIsReply: boolean
-  /** Whether somebody may speak between a call and its result. */
-  readonly mayInterrupt: boolean
-}
+import type { EntryShape, PairingRules, Violation } from './contract.ts'
 
 /** A reply, and what follows it up to the next one. What stands before the first reply is one without calls. */
 export type Round = {

@@ -1,23 +1,25 @@
 import type { JsonObject } from '../json/json-value.ts'
+import type { Dialect } from './contract.ts'
 
 /**
- * A client's own body, as JSON, with other entries under the key of its history, one more tool and these fields, and without
- * what says what the client's own reply is to be.
+ * A client's own body, as JSON, with other entries, one more tool and these fields beside them, and without what belongs to the
+ * client's own answer: asked so, a server reads the conversation from its cache.
  */
 export function continuedBody(
+  { bodies, summaries }: Dialect,
   body: JsonObject,
-  historyKey: string,
   entries: readonly string[],
   tool: JsonObject | null,
   fields: JsonObject,
-  ofTheReply: readonly string[],
 ): string {
+  const historyKey = bodies.keys.history
   const { tools } = body
   const around = {
     ...body,
-    ...Object.fromEntries(ofTheReply.map((name) => [name, undefined])),
+    ...Object.fromEntries([...summaries.ofTheReply].map((name) => [name, undefined])),
     ...(tool === null || !Array.isArray(tools) ? {} : { tools: [...(tools as readonly unknown[]), tool] }),
     ...fields,
+    ...summaries.alsoSaid?.(body, fields),
     [historyKey]: undefined,
   }
   return `${JSON.stringify(around).slice(0, -1)},"${historyKey}":[${entries.join(',')}]}`

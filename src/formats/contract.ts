@@ -1,4 +1,11 @@
-import type { BodyFault, BodyLimits, EntrySpan, KnownHistory, ValueSpan } from '../json/body-spans.ts'
+import type {
+  BodyFault,
+  BodyMember,
+  BodyScan,
+  EntrySpan,
+  HistoryKeys,
+  ValueSpan,
+} from '../json/body-spans.ts'
 import type { JsonObject } from '../json/json-value.ts'
 import type { Meaning } from '../conversation/prefix-keys.ts'
 import type { CacheTtl, Media, Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
@@ -17,24 +24,26 @@ export type Dialect = {
   readonly name: string
   /** What people call an entry of its history. */
   readonly entryName: EntryName
-  /** What makes a client send all of a conversation that it leaves at the server; null if there is nothing to leave. */
-  readonly howToSendAll: string | null
+  /** What makes a client send all of a conversation that it leaves at the server. Left out if there is nothing to leave. */
+  readonly howToSendAll?: string
   /** The ends of the paths, under any prefix, to which its conversations are posted; a model is asked at the first. */
   readonly paths: readonly [string, ...string[]]
-  readonly bodies: Bodies
+  readonly bodies: BodyShape
   readonly entries: Entries
+  /** What makes a sequence of entries valid, and how a broken one is mended. */
   readonly rules: Rules
   readonly answers: Answers
   readonly replies: Replies
   readonly summaries: SummaryCalls
-  readonly recall: RecallTools
+  /** A tool of Foldgate's as an element of a list of tools. */
+  readonly recallTool: (tool: RecallTool) => JsonObject
   /**
    * Whether thoughts that are signed are taken only behind the conversation that they were made in, by the names of the model,
    * and whether it is asked at its vendor's own address: elsewhere a signature may bind nothing.
    */
   readonly bindsThoughts: (names: readonly string[], isAnthropic: boolean) => boolean
-  /** How clients mark what a provider's prompt cache is to keep; null if they do not, or if Foldgate sets no mark of its own. */
-  readonly cacheMarks: CacheMarks | null
+  /** How clients mark what a provider's prompt cache is to keep. Left out if they do not, or if Foldgate sets no mark of its own. */
+  readonly cacheMarks?: CacheMarks
   /** An error of Foldgate's own, as its clients read one. */
   readonly errorBody: ErrorBody
 }
@@ -44,25 +53,36 @@ export type EntryName = 'message' | 'item' | 'block'
 
 // --- bodies ---
 
-/** Reads the body of a request around the entries of its history. */
-export type Bodies = {
+/** How a dialect writes the body of a request. */
+export type BodyShape = {
+  readonly keys: HistoryKeys
   /** The fields that a client key confined to profiles may send: all that are known to choose no other model. */
   readonly knownFields: ReadonlySet<string>
-  /** Where the bracket of the history stands, as far as the beginning of a body tells; null if it is not near. Never throws. */
-  readonly findHistory: (source: Source) => number | null
-  /**
-   * Reads a body without parsing it as a whole: all of it is scanned, so that it is known to be JSON, and only the values
-   * that decide how the request is treated are parsed. A history that is `known` is passed over. Never throws.
-   */
-  readonly read: (
+  /** What is parsed for what it says; every other value only has to be JSON. */
+  readonly readNames: ReadonlySet<string>
+  /** The names of the limit of the output; the first of them that stands in a body counts. */
+  readonly limitNames: readonly string[]
+  /** Why a body is left as it is although it can be read; null if it is not. */
+  readonly refusal?: (source: Source, members: BodyMembers) => NotReadReason | null
+  /** The entry that a text is which stands for a whole history. Left out if no history is a text. */
+  readonly fromText?: (text: string) => JsonObject
+  /** Whether a body that was read is of this dialect and no other, where its path does not say so. Left out if nobody can tell. */
+  readonly isSurelyOwn?: (source: Source, body: BodyFacts) => boolean
+  /** The entries of the history, where they are others than the elements that were scanned. */
+  readonly entries?: (source: Source, elements: readonly EntrySpan[]) => Pausable<readonly EntrySpan[]>
+  /** What is not as it is by default. */
+  readonly facts: (
     source: Source,
-    limits: BodyLimits,
-    known: KnownHistory | null,
-  ) => Pausable<{ readonly read: true; readonly body: BodyFacts } | NotRead>
-  /** Whether a body that was read is of this dialect and no other, as far as can be told: of a request one only has to look at its path. */
-  readonly isSurelyOwn: (source: Source, body: BodyFacts) => boolean
-  /** The text of a parsed `BodyFacts.system`. */
-  readonly systemText: (system: unknown) => string
+    members: BodyMembers,
+    outputLimit: OutputLimit | null,
+  ) => Partial<BodyFacts>
+}
+
+/** The members of a body by their names, and the values of those that are read. */
+export type BodyMembers = Pick<BodyScan, 'history'> & {
+  readonly members: readonly BodyMember[]
+  readonly spans: ReadonlyMap<string, ValueSpan>
+  readonly values: ReadonlyMap<string, unknown>
 }
 
 /** The most tokens that a reply may have, under which field, and where that number stands. */
@@ -145,8 +165,6 @@ export type NotReadReason =
   /** The client has the server compact it. */
   | 'native'
 
-export type NotRead = { readonly read: false; readonly reason: NotReadReason }
-
 // --- entries ---
 
 /** Reads and writes the entries of a history. */
@@ -162,8 +180,6 @@ export type Entries = {
     skippedBytes: (text: string) => number,
     holder: JsonObject | null,
   ) => Pausable<Described | 'stateful' | null>
-  /** The entry that a text is which stands for a whole history; null if no history of this dialect is a text. */
-  readonly fromText: ((text: string) => JsonObject) | null
   /** The texts of a parsed entry. */
   readonly parse: (entry: JsonObject) => ParsedMessage
   /** The slots of an entry that may be written anew, `parsed` being what was read of it. */
@@ -200,26 +216,17 @@ export type Entries = {
    * Null if one of them has no content that can be joined.
    */
   readonly joined: (entries: readonly string[], base: number) => string | null
-  /** System messages as one, null where nothing is left to say; null where any number may stand in a row, wherever. */
-  readonly joinedSystems: ((entries: readonly string[]) => string | null) | null
+  /** System messages as one, null where nothing is left to say. Left out if any number may stand in a row, wherever. */
+  readonly joinedSystems?: (entries: readonly string[]) => string | null
 }
 
 /** What a dialect knows of an entry: what its facts are made of. */
 export type Described = {
   readonly facts: Pick<
     MessageFacts,
-    | 'role'
-    | 'opensReply'
-    | 'joinsNext'
-    | 'joinsPrevious'
-    | 'startsHistory'
-    | 'bound'
-    | 'survives'
-    | 'cacheMarks'
-    | 'kind'
-    | 'emptyCalls'
-    | 'failed'
-  >
+    'role' | 'joinsPrevious' | 'startsHistory' | 'bound' | 'survives' | 'cacheMarks' | 'kind' | 'failed'
+  > &
+    Partial<Pick<MessageFacts, 'emptyCalls'>>
   readonly answers: MessageFacts['answers']
   readonly meaning: Meaning
   /** Sizes of media include the bytes that were not read of them, which `skippedBytes` tells of a text. */
@@ -241,18 +248,39 @@ export type Slot = {
 
 // --- rules ---
 
-/** What makes a sequence of entries valid, and how a broken one is mended. */
-export type Rules = {
-  /** Where a sequence breaks the rules of calls and results, ascending. */
-  readonly violations: (entries: readonly EntryShape[]) => Pausable<readonly Violation[]>
-  /** Whether a history may begin with the operator's words. */
-  readonly systemMayLead: boolean
-  /**
-   * A broken conversation as one that obeys the rules; null if there is nothing to repair. What was made of a prefix stays as
-   * the conversation grows (P5).
-   */
-  readonly repair: (source: Source, entries: readonly Message[]) => Pausable<Repaired | null>
+/** What a dialect demands of calls and their results. */
+export type PairingRules = {
+  /** Whether each entry of the model's is a reply of its own, and not one with those that stand beside it. */
+  readonly entryIsReply: boolean
+  /** Whether somebody may speak between a call and its result. */
+  readonly mayInterrupt: boolean
 }
+
+/**
+ * What a dialect demands of a history, and what a repair writes in it, as JSON. What is given to it and not changed stays as it
+ * is spelt.
+ */
+export type Rules = PairingRules & {
+  /** Whether a history may begin with the operator's rules. */
+  readonly systemMayLead: boolean
+  /** Whether the results of a reply come first behind it. Left out if not. */
+  readonly isSorted?: boolean
+  /** The results of an entry's calls at `positions`, which have none; no call that takes more than words to be answered gets one. */
+  readonly missing: (source: Source, entry: Message, positions: readonly number[]) => readonly string[]
+  /** An entry of its own for such results, where they cannot stand without one that they stand beside. */
+  readonly alone?: (results: readonly string[]) => string
+  /** What a user says in the place of a result that answers no call: the mark, and what the result holds. */
+  readonly standIn: (orphan: Orphan) => string
+  /** A result without an id under that of a call. Left out if there are no such results. */
+  readonly named?: (result: string, id: string) => string
+  /** A result with orphans of its round behind it. Left out if they may stand there as a user's rules. */
+  readonly withOrphans?: (result: string, orphans: readonly Orphan[]) => string
+  /** An entry without its empty list of calls. Left out if there are no such lists. */
+  readonly withoutEmptyCalls?: (entry: string) => string
+}
+
+/** A result that answers no call, as JSON, and what is said of it. */
+export type Orphan = { readonly mark: string; readonly json: string }
 
 /** What the rules look at; the facts of an entry are one. */
 export type EntryShape = Pick<MessageFacts, 'role' | 'callIds' | 'answers' | 'emptyCalls'>
@@ -291,22 +319,16 @@ export type SummaryCalls = {
   readonly limitFields: readonly [string, ...string[]]
   /** The value of such a field, if it is not the number: that among the options of the client's request. */
   readonly limit?: (tokens: number, options: JsonObject | null) => JsonObject
-  /** Whether a server demands such a limit. */
-  readonly mustLimit: boolean
+  /** Whether a server demands such a limit. Left out if none does. */
+  readonly mustLimit?: boolean
   /** Fields of the call that are not the operator's: with another value it is no summary any more, or cannot be read. */
   readonly ownFields: ReadonlySet<string>
   /** The fields that hold what is asked; no system text is ''. */
   readonly asked: (system: string, user: string) => JsonObject
-  /**
-   * A client's own body with other `entries`, `fields` beside them and one more tool: asked so, a server reads the
-   * conversation from its cache. What belongs to the client's own answer is left out.
-   */
-  readonly continued: (
-    body: JsonObject,
-    entries: readonly string[],
-    tool: JsonObject | null,
-    fields: JsonObject,
-  ) => string
+  /** Fields of a client's request that say what its own reply is to be: a call that goes on from it leaves them out. */
+  readonly ofTheReply: ReadonlySet<string>
+  /** What else such a call says by what stands in the client's body, and among its own fields. Left out if nothing. */
+  readonly alsoSaid?: (body: JsonObject, fields: JsonObject) => JsonObject
   /** What was written in a plain answer; null if there is no place for it. */
   readonly read: (body: unknown) => Written | null
 }
@@ -333,13 +355,6 @@ export type CacheMarks = {
 // --- recall ---
 
 /** How a tool of Foldgate's stands beside the client's. */
-export type RecallTools = {
-  /** The tool as an element of a list of tools. */
-  readonly tool: (tool: RecallTool) => JsonObject
-  /** The names that the tools of a list take, whatever their kind. */
-  readonly namesIn: (tools: readonly unknown[]) => readonly string[]
-}
-
 export type RecallTool = {
   readonly name: string
   readonly description: string

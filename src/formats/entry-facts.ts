@@ -127,8 +127,13 @@ export function* readFacts(
   for (const call of calls) uncountedCharacters += Math.max(0, call.name.length - NAME_CHARACTERS_MAX)
   const kept = (text: string): string => keptName(text, digest)
   if (span.end - span.start > LONG_BYTES) yield
+  const isReply = facts.role === 'assistant'
   return {
+    emptyCalls: false,
     ...facts,
+    // What belongs to the entry before it opens nothing.
+    opensReply: isReply && facts.joinsPrevious !== true,
+    joinsNext: isReply && !dialect.rules.entryIsReply,
     hash,
     bytes: entry.end - entry.start,
     elements: entry.elements,
@@ -262,9 +267,9 @@ function readHolder(
 }
 
 /** What was parsed of an entry, or of the text that a history is, as an object; null if it is neither. */
-function entryOf({ entries }: Dialect, parsed: unknown): JsonObject | null {
+function entryOf({ bodies }: Dialect, parsed: unknown): JsonObject | null {
   if (isJsonObject(parsed)) return parsed
-  return typeof parsed === 'string' ? (entries.fromText?.(parsed) ?? null) : null
+  return typeof parsed === 'string' ? (bodies.fromText?.(parsed) ?? null) : null
 }
 
 /** No key stands twice, since which one counts is anybody's guess. Of a key that does, parsing keeps one. */

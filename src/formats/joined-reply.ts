@@ -47,7 +47,7 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
     const moves = read.kind === 'event' ? answer.reader.take(read) : lastWord
     if (moves.length === 0) {
       // A sign of life does not wait: later it is worth nothing.
-      if (wire.isNumbered && answer.queue.length > 0) isChanged = true
+      if (wire.isNumbered === true && answer.queue.length > 0) isChanged = true
       if (isChanged) return client.aside?.(said) ?? [event]
       client.passed?.(said.json, null)
       return [event]
@@ -178,7 +178,7 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
     }
     const { part } = move
     if (part.fate === 'hidden') return []
-    const waitsForText = part.kind === 'text' && answer.seam !== null && !wire.takesEmptyTexts
+    const waitsForText = part.kind === 'text' && answer.seam !== null && wire.refusesEmptyTexts === true
     if (move.kind === 'begin') return waitsForText ? [] : begun(part, move)
     const isSilent = move.kind === 'close' || (move.kind === 'text' && move.text === '')
     if (part.seenPart === null && isSilent) return []
@@ -345,11 +345,12 @@ function createJoin<Event extends StreamEvent>(wire: AnswerWire, rules: CallRule
       const shown = flushed()
       const last = answer.parts.at(-1)
       const isCut = rules.continues && last?.kind === 'text' && answer.reader.finish() === 'length'
-      const goesOn = wire.isOneText
-        ? seenParts.find(({ part }) => part?.kind === 'text')
-        : isCut && last.seenPart?.isClosed === false
-          ? last.seenPart
-          : null
+      const goesOn =
+        wire.isOneText === true
+          ? seenParts.find(({ part }) => part?.kind === 'text')
+          : isCut && last.seenPart?.isClosed === false
+            ? last.seenPart
+            : null
       open = goesOn ?? open
       for (const one of seenParts) {
         one.before = seen(one)
@@ -434,7 +435,10 @@ type Answer<Event> = {
 function openAnswer<Event>(wire: AnswerWire, rules: CallRules, seam: Seam | null): Answer<Event> {
   const parts: Part[] = []
   const hidesThoughts = seam !== null
-  const gate = createPartGate({ hidesThoughts, thoughtsWait: wire.thoughtsWait && rules.toolName !== null })
+  const gate = createPartGate({
+    hidesThoughts,
+    thoughtsWait: wire.thoughtsWait === true && rules.toolName !== null,
+  })
   const reader = wire.openReader(
     {
       all: parts,

@@ -1,45 +1,11 @@
 import type { Message } from '../conversation/message.ts'
 import type { Source, Pausable } from '../json/source.ts'
 import type { ViewItem } from '../json/splice.ts'
-import { callViolations, readRound, type PairingRules, type Round, type RoundCall } from './call-rules.ts'
+import { readRound, type Round, type RoundCall } from './call-rules.ts'
 import type { Repaired, Rules } from './contract.ts'
-
-/** What a repair writes in a dialect, as JSON. What is given to it and not changed stays as it is spelt. */
-export type RepairWords = {
-  /** The results of an entry's calls at `positions`, which have none; no call that takes more than words to be answered gets one. */
-  readonly missing: (source: Source, entry: Message, positions: readonly number[]) => readonly string[]
-  /** An entry of its own for such results, where they cannot stand without one that they stand beside. */
-  readonly alone?: (results: readonly string[]) => string
-  /** What a user says in the place of a result that answers no call: the mark, and what the result holds. */
-  readonly standIn: (orphan: Orphan) => string
-  /** A result without an id under that of a call. Left out if there are no such results. */
-  readonly named?: (result: string, id: string) => string
-  /** A result with orphans of its round behind it. Left out if they may stand there as a user's words. */
-  readonly withOrphans?: (result: string, orphans: readonly Orphan[]) => string
-  /** An entry without its empty list of calls. Left out if there are no such lists. */
-  readonly withoutEmptyCalls?: (entry: string) => string
-}
-
-/** A result that answers no call, as JSON, and what is said of it. */
-export type Orphan = { readonly mark: string; readonly json: string }
 
 /** A model reads it: neither a success nor a failure, so that it does not take the call for done. */
 export const NO_RESULT = '[no result was recorded for this call]'
-
-/** The rules of a dialect. */
-export function rulesOf(
-  rules: PairingRules & { readonly isSorted?: boolean },
-  words: RepairWords,
-  { systemMayLead }: Pick<Rules, 'systemMayLead'>,
-): Rules {
-  return {
-    violations: (entries) => callViolations(entries, rules),
-    systemMayLead,
-    repair: (source, messages) => repairCalls(source, messages, rules, words),
-  }
-}
-
-// --- internal ---
 
 /**
  * A broken conversation as one that obeys the rules of calls and results; null if there is nothing to repair.
@@ -51,11 +17,10 @@ export function rulesOf(
  * What becomes of a round depends on its entries, and on whether anything follows them. So what was sent up to a request point
  * stays when the conversation grows (P5).
  */
-function* repairCalls(
+export function* repairCalls(
   source: Source,
   messages: readonly Message[],
-  rules: PairingRules & { readonly isSorted?: boolean },
-  words: RepairWords,
+  rules: Rules,
 ): Pausable<Repaired | null> {
   const { isSorted = false } = rules
   const shapes = messages.map(({ facts }) => facts)
@@ -87,29 +52,29 @@ function* repairCalls(
     const orphans = new Set(round.orphans.filter((index) => !ids.has(index)))
     const hasResults = last !== undefined || missing.length > 0
     const isJoined = (index: number): boolean =>
-      words.withOrphans !== undefined && hasResults && index < runEnd && orphans.has(index)
+      rules.withOrphans !== undefined && hasResults && index < runEnd && orphans.has(index)
     const markOf = createMarks(round, runEnd)
     const addBehind = (index: number): void => {
       const id = ids.get(index)
-      if (id !== undefined) items.push(madeAt(words.named?.(jsonOf(index), id) ?? '', index))
+      if (id !== undefined) items.push(madeAt(rules.named?.(jsonOf(index), id) ?? '', index))
       else if (!orphans.has(index)) items.push({ kind: 'kept', index })
       else if (!isJoined(index)) {
         standIns.add(items.length)
-        items.push(madeAt(words.standIn({ mark: markOf(index), json: jsonOf(index) }), index))
+        items.push(madeAt(rules.standIn({ mark: markOf(index), json: jsonOf(index) }), index))
       }
     }
 
     for (const index of rest.filter(isBefore)) addBehind(index)
     const answers = isOpen ? [] : resultsFor(missing.slice(ids.size))
-    if (last === undefined && words.alone !== undefined && answers.length > 0)
-      items.push({ kind: 'made', json: words.alone(answers) })
+    if (last === undefined && rules.alone !== undefined && answers.length > 0)
+      items.push({ kind: 'made', json: rules.alone(answers) })
     else for (const json of answers) items.push(madeAt(json, last))
     const joined = rest.filter(isJoined).map((index) => ({ mark: markOf(index), json: jsonOf(index) }))
     const place = items.length - 1
     const item = items[place]
-    if (joined.length > 0 && item !== undefined && words.withOrphans !== undefined) {
+    if (joined.length > 0 && item !== undefined && rules.withOrphans !== undefined) {
       const json = item.kind === 'made' ? item.json : jsonOf(item.index)
-      items[place] = { kind: 'made', json: words.withOrphans(json, joined) }
+      items[place] = { kind: 'made', json: rules.withOrphans(json, joined) }
     }
     const others = rest.filter((index) => !isBefore(index))
     for (const index of others) addBehind(index)
@@ -120,11 +85,11 @@ function* repairCalls(
   }
 
   function addReplied(index: number): void {
-    if (messages[index]?.facts.emptyCalls !== true || words.withoutEmptyCalls === undefined) {
+    if (messages[index]?.facts.emptyCalls !== true || rules.withoutEmptyCalls === undefined) {
       items.push({ kind: 'kept', index })
       return
     }
-    items.push(madeAt(words.withoutEmptyCalls(jsonOf(index)), index))
+    items.push(madeAt(rules.withoutEmptyCalls(jsonOf(index)), index))
     repairs.emptied += 1
   }
 
@@ -137,7 +102,7 @@ function* repairCalls(
   /** Results without an id are taken for the calls that are left, in their order. */
   function idsForNameless({ orphans, missing }: Round, runEnd: number): ReadonlyMap<number, string> {
     const ids = new Map<number, string>()
-    if (words.named === undefined) return ids
+    if (rules.named === undefined) return ids
     for (const index of orphans) {
       const call = missing[ids.size]
       if (call !== undefined && index < runEnd && messages[index]?.facts.answers[0] === '')
@@ -150,7 +115,7 @@ function* repairCalls(
     return [...Map.groupBy(calls, ({ index }) => index)].flatMap(([index, ofEntry]) => {
       const message = messages[index]
       const positions = ofEntry.map(({ position }) => position)
-      return message === undefined ? [] : words.missing(source, message, positions)
+      return message === undefined ? [] : rules.missing(source, message, positions)
     })
   }
 

@@ -159,12 +159,12 @@ export type AnswerWire = {
   readonly reasons: { readonly calls: string; readonly end: string | null }
   /** What is stated of a part that is ended for the client. */
   readonly statedAtEnd?: (isCut: boolean) => JsonObject
-  /** Thoughts are worth nothing without what they led to. */
-  readonly thoughtsWait: boolean
-  /** Servers take texts back that are empty. */
-  readonly takesEmptyTexts: boolean
+  /** Thoughts are worth nothing without what they led to. This and what follows is left out if it is not so. */
+  readonly thoughtsWait?: boolean
+  /** Servers take no texts back that are empty. */
+  readonly refusesEmptyTexts?: boolean
   /** All texts of a reply are one, whatever stands between them. */
-  readonly isOneText: boolean
+  readonly isOneText?: boolean
   /** Events have numbers: none can overtake another. */
-  readonly isNumbered: boolean
+  readonly isNumbered?: boolean
 }

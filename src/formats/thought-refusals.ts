@@ -1,5 +1,10 @@
 import { isJsonObject } from '../json/json-value.ts'
-import type { ThoughtRefusal } from './answer-contract.ts'
+
+/**
+ * `stale`: some were made on another prefix than the one that they stand behind; `missing`: those of the newest reply are not
+ * there, or not as they were.
+ */
+export type ThoughtRefusal = 'stale' | 'missing'
 
 type Wording = {
   readonly refusal: ThoughtRefusal

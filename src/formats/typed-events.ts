@@ -40,26 +40,26 @@ export function readTypedEvent(event: string, isOwn: (type: string) => boolean):
   return statesError(json, isOwn(type)) ? { kind: 'error' } : { kind: 'event', name, type, json }
 }
 
-/** An event as text, with an `event:` line if it has a name; null if it is nested too deep to be written. */
-export function writeEvent(name: string, json: JsonObject): string | null {
+/** An event as text, with an `event:` line if it has a name; '' if it is nested too deep to be written. */
+export function writeEvent(name: string, json: JsonObject): string {
   const text = stringifyJson(json)
-  return text === null ? null : `${name === '' ? '' : `event: ${name}\n`}data: ${text}\n\n`
+  return text === null ? '' : `${name === '' ? '' : `event: ${name}\n`}data: ${text}\n\n`
 }
 
-/** A plain answer as the stream of events that say the same; null if there is no output in it, or it is nested too deep. */
+/** A plain answer as the stream of events that says the same; null if there is no output in it, or it is nested too deep. */
 export function asStream(
+  { read, eventsOf }: Pick<Answers, 'read' | 'eventsOf'>,
   body: unknown,
-  facts: AnswerFacts | null,
-  eventsOf: (body: JsonObject) => readonly (string | null)[],
-): ReturnType<Answers['asStream']> {
+): { readonly text: string; readonly statesUsage: boolean } | null {
+  const facts = read(body)
   if (facts === null || facts.isError || !facts.hasOutput || !isJsonObject(body)) return null
   const events = eventsOf(body)
-  return events.includes(null) ? null : { text: events.join(''), statesUsage: isJsonObject(body['usage']) }
+  return events.includes('') ? null : { text: events.join(''), statesUsage: isJsonObject(body['usage']) }
 }
 
-/** An error as an event that has a type; '' if it is nested too deep to be written. */
+/** An error as an event that has a type. */
 export function errorEvent(error: JsonObject): string {
-  return writeEvent('error', 'error' in error ? { ...error, type: 'error' } : { type: 'error', error }) ?? ''
+  return writeEvent('error', 'error' in error ? { ...error, type: 'error' } : { type: 'error', error })
 }
 
 /** What one event says of an answer, or that it is the end. */

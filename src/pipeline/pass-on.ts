@@ -54,7 +54,7 @@ export async function sendUnread(
 ): Promise<ClientAnswer> {
   const { upstreams, warnings } = parts
   turn.end()
-  if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
+  if (unread === 'stateful' && dialect.howToSendAll !== undefined) warnings.stateful(dialect.howToSendAll)
   const told =
     unread === 'failed'
       ? ({ action: 'failed-open', reason: 'reading' } as const)

@@ -1,3 +1,5 @@
+import { callViolations } from '../formats/call-rules.ts'
+import { repairCalls } from '../formats/repair.ts'
 import type { Chat, ReadRequest } from './request.ts'
 import { runAtOnce } from '../json/source.ts'
 import { spliceMessages } from '../json/splice.ts'
@@ -26,7 +28,7 @@ export async function repairRequest(request: ReadRequest, parts: RequestParts): 
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */
 export async function repairedChat(received: Chat, scope: string, reading: ReadChatOptions): Promise<Chat> {
   const { dialect, messages, bytes, source } = received
-  const found = await runInSlices(dialect.rules.repair(source, messages))
+  const found = await runInSlices(repairCalls(source, messages, dialect.rules))
   if (found === null) return received
   const body = bytesOf(bytes, spliceMessages(messages, found.items, received.body.history, bytes.length))
   const read = await readBytes(dialect, body, scope, reading, found)
@@ -39,5 +41,5 @@ export async function repairedChat(received: Chat, scope: string, reading: ReadC
 
 function brokenRules({ dialect, messages }: Chat): number {
   const shapes = messages.map(({ facts }) => facts)
-  return runAtOnce(dialect.rules.violations(shapes)).length
+  return runAtOnce(callViolations(shapes, dialect.rules)).length
 }

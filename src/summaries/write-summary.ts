@@ -229,7 +229,7 @@ function createOrderCalls(order: SummaryOrder, ask: Ask, rejections: Rejections,
       if (!isRefused || repeat === REPEATS_MAX) return answer
       // Of a limit first the room for thoughts goes, then all of it.
       const { mustLimit, limitFields } = order.dialect.summaries
-      const optional = Object.keys(fields).filter((name) => !mustLimit || !limitFields.includes(name))
+      const optional = Object.keys(fields).filter((name) => mustLimit !== true || !limitFields.includes(name))
       const rejection =
         answer.kind === 'limit-refused' && !rejected.has(REASONING_TOKENS)
           ? REASONING_TOKENS

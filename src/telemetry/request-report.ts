@@ -1,6 +1,7 @@
 import type { PassName } from '../compaction/passes/passes.ts'
 import type { MessageTreatment, PassRange } from '../compaction/outline.ts'
-import type { CacheMiss, RemovedThoughts, ThoughtRefusal, Usage } from '../formats/answer-contract.ts'
+import type { CacheMiss, RemovedThoughts, Usage } from '../formats/answer-contract.ts'
+import type { ThoughtRefusal } from '../formats/thought-refusals.ts'
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
 import type { SummaryResult } from '../summaries/summary-order.ts'

@@ -6,8 +6,15 @@ import type { ViewItem } from '../../src/json/splice.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import type { AnswerEvent, Finish, Usage } from '../../src/formats/answer-contract.ts'
 import type { BodyFacts, Dialect, Rule, Slot } from '../../src/formats/contract.ts'
+import { findHistory } from '../../src/formats/body-members.ts'
 import { parseEntry } from '../../src/formats/entry-facts.ts'
 import { createEventReader } from '../../src/formats/event-reader.ts'
+import { asStream } from '../../src/formats/typed-events.ts'
+import { continuedBody } from '../../src/formats/continued-body.ts'
+import { toolNamesIn } from '../../src/formats/tool-lists.ts'
+import { repairCalls } from '../../src/formats/repair.ts'
+import { callViolations } from '../../src/formats/call-rules.ts'
+import { withOwnIds } from '../../src/formats/turns.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
 import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
 import { sourceOf } from '../support/source.ts'
@@ -102,7 +109,7 @@ export const sampleStream = (
 /** What every dialect owes. */
 export function dialectContract(samples: DialectSamples): void {
   const { dialect, body, conversation } = samples
-  const { entries, rules, answers, replies, summaries, recall } = dialect
+  const { entries, rules, answers, replies, summaries } = dialect
   const written = conversation.map(({ entry }) => entry)
 
   const facts = (source: Source): BodyFacts => factsOfBody(dialect, source)
@@ -111,7 +118,7 @@ export function dialectContract(samples: DialectSamples): void {
 
   function violations(texts: readonly string[]): readonly Rule[] {
     const shapes = read(texts).messages.map((message) => message.facts)
-    return runAtOnce(rules.violations(shapes)).map(({ rule }) => rule)
+    return runAtOnce(callViolations(shapes, rules)).map(({ rule }) => rule)
   }
 
   const spliced = (texts: readonly string[], items: readonly ViewItem[]): string =>
@@ -128,7 +135,7 @@ export function dialectContract(samples: DialectSamples): void {
       const source = sourceOf(body(written))
       const { history, entrySpans } = facts(source)
       expect(entrySpans.map(({ start, end }) => source.text(start, end))).toEqual(written)
-      expect(dialect.bodies.findHistory(source)).toBe(history.start)
+      expect(findHistory(dialect.bodies, source)).toBe(history.start)
       expect(dialect.bodies.knownFields).toContain('model')
     })
 
@@ -192,13 +199,14 @@ export function dialectContract(samples: DialectSamples): void {
     test('a valid conversation breaks no rule and is not repaired', () => {
       const { source, messages } = read(written)
       expect(violations(written)).toEqual([])
-      expect(runAtOnce(rules.repair(source, messages))).toBeNull()
+      expect(runAtOnce(repairCalls(source, messages, rules))).toBeNull()
     })
 
     test.each(samples.broken)('$rule is seen and repaired', ({ entries: texts, rule }) => {
       expect(violations(texts)).toContain(rule)
       const { source, messages } = read(texts)
-      const items = runAtOnce(rules.repair(source, messages))?.items ?? expect.fail('nothing was repaired')
+      const items =
+        runAtOnce(repairCalls(source, messages, rules))?.items ?? expect.fail('nothing was repaired')
       const repaired = items.map((item) => (item.kind === 'made' ? item.json : (texts[item.index] ?? '')))
       expect(violations(repaired)).toEqual([])
     })
@@ -254,7 +262,7 @@ export function dialectContract(samples: DialectSamples): void {
       const { hasOutput, finish: end, usage, isError } = answers.read(answer) ?? expect.fail('not read')
       expect([hasOutput, end, isError]).toEqual([said.hasOutput, said.finish, said.isError === true])
       expect(usage).toEqual(said.usage ?? null)
-      const streamed = answers.asStream(answer)
+      const streamed = asStream(answers, answer)
       if (!hasOutput || said.isError === true) expect(streamed).toBeNull()
       else {
         const again = saidBy(eventsOf([streamed?.text ?? '']))
@@ -266,7 +274,7 @@ export function dialectContract(samples: DialectSamples): void {
     test('what is no answer is none', () => {
       for (const value of [null, 7, 'text', undefined]) {
         expect(answers.read(value)).toBeNull()
-        expect(answers.asStream(value)).toBeNull()
+        expect(asStream(answers, value)).toBeNull()
       }
     })
 
@@ -306,8 +314,8 @@ export function dialectContract(samples: DialectSamples): void {
       const { reply, shown: late } = stream.ended()
       expect([...shown, ...late, ...stream.finish()]).toEqual(events)
       expect(reply).toMatchObject({ text: samples.text, calls: [], finish: 'end' })
-      expect(replies.isDone(samples.streamedText.at(-1) ?? '')).toBe(true)
-      expect(replies.isDone(samples.streamedText[0] ?? '')).toBe(false)
+      expect(replies.lastWord.test(samples.streamedText.at(-1) ?? '')).toBe(true)
+      expect(replies.lastWord.test(samples.streamedText[0] ?? '')).toBe(false)
     })
 
     test('a model goes on behind its own words, by entries that break no rule', () => {
@@ -327,7 +335,7 @@ export function dialectContract(samples: DialectSamples): void {
         json: {},
       }
       const reply = replies.read(samples.plainText) ?? expect.fail('no reply')
-      const turn = replies.answeredCalls('I look.', reply, [{ call, answer: 'It said so.' }], 0)
+      const turn = replies.answeredCalls('I look.', reply, withOwnIds([{ call, answer: 'It said so.' }], 0))
       expect(violations([...written, ...turn])).toEqual([])
       expect(violations([...written, ...replies.unbound(turn)])).toEqual([])
       const { messages } = read([...written, ...turn])
@@ -342,7 +350,7 @@ export function dialectContract(samples: DialectSamples): void {
     })
 
     test('usage that only Foldgate asked for is hidden, and nothing else', () => {
-      expect(samples.usage === null).toBe(answers.usageHider === null)
+      expect(samples.usage === null).toBe(answers.usageHider === undefined)
       if (samples.usage === null) return
       expect(withoutUsage(dialect, samples.streamedText)).toBe(samples.streamedText.join(''))
       expect(withoutUsage(dialect, samples.usage.asked)).toBe(samples.usage.unasked.join(''))
@@ -357,14 +365,23 @@ export function dialectContract(samples: DialectSamples): void {
       const texts = messages.map((message) => parseEntry(dialect, source, message).text)
       expect([outputLimit?.tokens, isStreamed]).toEqual([77, false])
       expect(texts.at(-1)).toBe('Sum it up.')
-      expect(runAtOnce(rules.violations(messages.map((each) => each.facts)))).toEqual([])
+      expect(
+        runAtOnce(
+          callViolations(
+            messages.map((each) => each.facts),
+            rules,
+          ),
+        ),
+      ).toEqual([])
       expect(summaries.ownFields).toContain('model')
     })
 
     test('a call for a summary at the end of the conversation itself', () => {
       const own = JSON.parse(body([], { ...samples.tools.fields, ...samples.streamed, ...samples.limited }))
-      const tool = recall.tool(recallTool(new Set()))
-      const asked = summaries.continued(own, [...written, entries.user('Sum it up.')], tool, { model: 'm' })
+      const tool = dialect.recallTool(recallTool(new Set()))
+      const asked = continuedBody(dialect, own, [...written, entries.user('Sum it up.')], tool, {
+        model: 'm',
+      })
       const source = sourceOf(asked)
       const { isStreamed, outputLimit, model, tools, entrySpans } = facts(source)
       expect([isStreamed, outputLimit, model]).toEqual([false, null, 'm'])
@@ -384,9 +401,9 @@ export function dialectContract(samples: DialectSamples): void {
     })
 
     test('a tool of Foldgate’s stands beside the client’s under a name that none of them has', () => {
-      expect(recall.namesIn(samples.tools.list)).toEqual(samples.tools.names)
-      const tool = recallTool(new Set(recall.namesIn(samples.tools.list)))
-      expect(recall.namesIn([recall.tool(tool)])).toEqual([tool.name])
+      expect(toolNamesIn(samples.tools.list)).toEqual(samples.tools.names)
+      const tool = recallTool(new Set(toolNamesIn(samples.tools.list)))
+      expect(toolNamesIn([dialect.recallTool(tool)])).toEqual([tool.name])
     })
   })
 }

@@ -31,8 +31,7 @@ const nested: Dialect = {
       if (described === null || described === 'stateful') return described
       const { facts } = described
       const role = holder === null ? facts.role : holder['role']
-      const opensReply = role === 'assistant'
-      return !isRole(role) ? null : { ...described, facts: { ...facts, role, opensReply } }
+      return !isRole(role) ? null : { ...described, facts: { ...facts, role } }
     },
   },
 }

@@ -122,9 +122,9 @@ describe.each([chats, messages, responses, ollama])('in $name', (dialect) => {
     for (const isCut of [false, true]) {
       const events = stream([said, call('bash', '{"type":"error"}')], { isCut }).map((event) => event.text)
       for (const spelt of [events, events.map((event) => event.replace(/^event: .*\n/, ''))])
-        expect(spelt.filter(replies.isDone)).toEqual(spelt.slice(-1))
+        expect(spelt.filter((event) => replies.lastWord.test(event))).toEqual(spelt.slice(-1))
     }
-    for (const last of dialect.lastWords) expect(replies.isDone(last)).toBe(true)
+    for (const last of dialect.lastWords) expect(replies.lastWord.test(last)).toBe(true)
   })
 
   const answers = repliesOf(dialect)

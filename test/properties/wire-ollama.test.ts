@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Message } from '../../src/conversation/message.ts'
+import { readBody } from '../../src/formats/body-members.ts'
 import type { BodyEdit, BodyFacts } from '../../src/formats/contract.ts'
 import { createFactsReader, parseEntry, readEntries } from '../../src/formats/entry-facts.ts'
 import { ollamaChat } from '../../src/formats/ollama/ollama.ts'
@@ -18,11 +19,11 @@ type Read = { readonly source: Source; readonly facts: BodyFacts; readonly messa
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): Read | null {
   const source = sourceOf(body)
-  const found = runAtOnce(ollamaChat.bodies.read(source, bodyLimits, null))
-  if (!found.read) return null
+  const found = runAtOnce(readBody(ollamaChat.bodies, source, bodyLimits, null))
+  if (typeof found === 'string') return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = runAtOnce(readEntries(ollamaChat, found.body.entrySpans, source, 'scope', reader))
-  return messages === null || messages === 'stateful' ? null : { source, facts: found.body, messages }
+  const messages = runAtOnce(readEntries(ollamaChat, found.entrySpans, source, 'scope', reader))
+  return messages === null || messages === 'stateful' ? null : { source, facts: found, messages }
 }
 
 type Whole = Readonly<Record<string, unknown>> & { readonly messages: readonly Record<string, unknown>[] }

@@ -2,6 +2,7 @@ import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { readBody } from '../../src/formats/body-members.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import type { Message } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from '../support/chat-completions.ts'
@@ -24,13 +25,13 @@ import {
 /** Reads a body as the proxy does: the request, then every message. Null where it would be relayed untouched. */
 function readWhole(body: Buffer): { request: BodyFacts; messages: readonly Message[] } | null {
   const source = sourceOf(body)
-  const result = runAtOnce(chatCompletions.bodies.read(source, bodyLimits, null))
-  if (!result.read) return null
+  const result = runAtOnce(readBody(chatCompletions.bodies, source, bodyLimits, null))
+  if (typeof result === 'string') return null
   const reader = createFactsReader(digest, { entriesMax: 100 })
-  const messages = runAtOnce(readMessages(result.body.entrySpans, source, 'scope', reader))
+  const messages = runAtOnce(readMessages(result.entrySpans, source, 'scope', reader))
   if (messages === null) return null
   for (const message of messages) parseMessage(source, message)
-  return { request: result.body, messages }
+  return { request: result, messages }
 }
 
 type AnyMessage = {
@@ -152,10 +153,9 @@ test('a body with a key twice is not read, however the key is spelt', () => {
     const fields = names.map((name) => `${name}:[{"role":"user"}]`).join(',')
     const rest = key === 'messages' ? '' : ',"messages":[{"role":"user"}]'
     const body = Buffer.from(`{${fields}${rest}}`)
-    expect(runAtOnce(chatCompletions.bodies.read(sourceOf(body), bodyLimits, null))).toEqual({
-      read: false,
-      reason: 'duplicate-key',
-    })
+    expect(runAtOnce(readBody(chatCompletions.bodies, sourceOf(body), bodyLimits, null))).toBe(
+      'duplicate-key',
+    )
   })
 })
 

@@ -243,7 +243,7 @@ test('the tool is a plain function that every server takes, costs little, and ha
   expect(nameBeside('bash')).toBe('recall_conversation')
   expect(nameBeside('recall_conversation')).toBe('recall_conversation_2')
   expect(nameBeside('recall_conversation', 'recall_conversation_2')).toBe('recall_conversation_3')
-  const tool = chatCompletions.recall.tool(recallTool(new Set()))
+  const tool = chatCompletions.recallTool(recallTool(new Set()))
   const parameters = { type: 'object' }
   expect(tool).toMatchObject({ type: 'function', function: { name: 'recall_conversation', parameters } })
   expect(JSON.stringify(tool)).not.toMatch(/strict|required|additionalProperties/)

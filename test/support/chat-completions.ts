@@ -5,6 +5,7 @@ import { chatCompletions } from '../../src/formats/chat/chat.ts'
 import type { EntryShape, Violation } from '../../src/formats/contract.ts'
 import * as entryFacts from '../../src/formats/entry-facts.ts'
 import type { FactsReader } from '../../src/formats/entry-facts.ts'
+import { callViolations } from '../../src/formats/call-rules.ts'
 import * as answerWatch from '../../src/overflow/answer-watch.ts'
 import * as classify from '../../src/overflow/classify.ts'
 import * as tailObserver from '../../src/overflow/tail-observer.ts'
@@ -57,7 +58,7 @@ function ofChat<Read>(read: Read | 'stateful'): Read {
 }
 
 export const violationsOf = (entries: readonly EntryShape[]): readonly Violation[] =>
-  runAtOnce(rules.violations(entries))
+  runAtOnce(callViolations(entries, rules))
 
 /** The facts of a message given as JSON text or as a value; throws where it is unreadable. */
 export function factsOf(message: string | object): MessageFacts {

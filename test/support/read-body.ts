@@ -1,6 +1,8 @@
 import type { Message } from '../../src/conversation/message.ts'
+import { readBody as readBodyFacts } from '../../src/formats/body-members.ts'
 import type { BodyFacts, Dialect } from '../../src/formats/contract.ts'
 import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
+import { repairCalls } from '../../src/formats/repair.ts'
 import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { spliceMessages, type ViewItem } from '../../src/json/splice.ts'
 import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
@@ -16,9 +18,9 @@ export type ReadBody = {
 
 /** What stands around the history of a body; throws where it is relayed untouched. */
 export function factsOfBody({ bodies }: Dialect, source: Source): BodyFacts {
-  const found = runAtOnce(bodies.read(source, bodyLimits, null))
-  if (!found.read) throw new Error(found.reason)
-  return found.body
+  const found = runAtOnce(readBodyFacts(bodies, source, bodyLimits, null))
+  if (typeof found === 'string') throw new Error(found)
+  return found
 }
 
 /** A body with its entries; throws where one of them cannot be read. */
@@ -40,6 +42,6 @@ export function splicedBody({ source, body, messages }: ReadBody, items: readonl
 /** A body as it is sent repaired; null if nothing of it was broken. */
 export function repairedBody(dialect: Dialect, text: string): string | null {
   const read = readBody(dialect, text)
-  const found = runAtOnce(dialect.rules.repair(read.source, read.messages))
+  const found = runAtOnce(repairCalls(read.source, read.messages, dialect.rules))
   return found === null ? null : splicedBody(read, found.items)
 }

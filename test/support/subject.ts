@@ -6,6 +6,7 @@ import type { History } from '../../src/compaction/history/history.ts'
 import type { View } from '../../src/compaction/view/view.ts'
 import { createFactsReader } from '../../src/formats/entry-facts.ts'
 import { chatCompletions } from '../../src/formats/chat/chat.ts'
+import { repairCalls } from '../../src/formats/repair.ts'
 import type { Media, Message, MessageFacts } from '../../src/conversation/message.ts'
 import { parseMessage, readMessages } from './chat-completions.ts'
 import { runAtOnce, type Pausable } from '../../src/json/source.ts'
@@ -142,7 +143,7 @@ export function splitReplies(conversation: readonly TestMessage[]) {
 export function repairedOf(conversation: readonly object[] | string) {
   const body = typeof conversation === 'string' ? conversation : JSON.stringify(conversation)
   const { source, messages } = subjectFrom(body)
-  const found = runAtOnce(chatCompletions.rules.repair(source, messages))
+  const found = runAtOnce(repairCalls(source, messages, chatCompletions.rules))
   const items = found?.items ?? messages.map((_, index) => ({ kind: 'kept', index }) as const)
   const textOf = (index: number): string => {
     const message = messages[index]

@@ -2,6 +2,7 @@ import type { Chat } from '../../pipeline/request.ts'
 import { READ_BYTES_MAX } from '../../json/skipped-text.ts'
 import { runAtOnce } from '../../json/source.ts'
 import type { Rule } from '../../formats/contract.ts'
+import { callViolations } from '../../formats/call-rules.ts'
 import { isSampled } from '../../tokens/skipped-tokens.ts'
 import { hasSummaries, type Profile } from '../../profiles/schema.ts'
 import { grouped } from '../../telemetry/log/lines.ts'
@@ -71,7 +72,7 @@ const ruleWords: Readonly<Record<Rule, string>> = {
 function brokenRules({ profile, received: { messages, dialect } }: WarnedOf): string | false {
   const { rules, entryName } = dialect
   const shapes = messages.map(({ facts }) => facts)
-  const violations = Map.groupBy(runAtOnce(rules.violations(shapes)), ({ rule }) => rule)
+  const violations = Map.groupBy(runAtOnce(callViolations(shapes, rules)), ({ rule }) => rule)
   if (violations.size === 0) return false
   const told = Array.from(violations, ([rule, places]) => {
     const named = places.slice(0, PLACES_MAX).map(({ index }) => index)

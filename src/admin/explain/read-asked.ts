@@ -25,7 +25,7 @@ export async function readAsked(body: Buffer, reading: ReadChatOptions): Promise
     const chat = await readBytes(dialect, body, ASKED_SCOPE, reading)
     // The dialect in which it has a history says more of what is wrong.
     if (typeof chat === 'string') reason = chat === 'no-messages' ? reason : chat
-    else if (found === null || dialect.bodies.isSurelyOwn(chat.source, chat.body)) found = chat
+    else if (found === null || dialect.bodies.isSurelyOwn?.(chat.source, chat.body) === true) found = chat
   }
   if (found !== null) return found
   throw new FoldgateError('malformed_request', `${unread[reason]} ${WANTED}`)

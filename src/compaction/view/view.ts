@@ -350,7 +350,7 @@ function restatedIn(
   point: number,
 ) {
   const isSystem = (index: number): boolean => messages[index]?.facts.role === 'system'
-  const systems = dialect.entries.joinedSystems === null ? [] : restated.filter(isSystem)
+  const systems = dialect.entries.joinedSystems === undefined ? [] : restated.filter(isSystem)
   if (systems.length === 0) return { plain: restated, systems, resumeAt: tail }
   let resumeAt = tail
   while (resumeAt < point && messages[resumeAt]?.facts.role === 'user') resumeAt += 1

@@ -1,7 +1,7 @@
 import { isJsonObject, isPresent, objectsOf, type JsonObject } from '../../json/json-value.ts'
-import type { AnswerEvent, AnswerFacts, AnswerLimits, Finish, Usage } from '../answer-contract.ts'
+import type { AnswerEvent, AnswerFacts, AnswerLimits, Usage } from '../answer-contract.ts'
 import type { ServerEvent } from '../event-reader.ts'
-import { answerIn, countIn, isText, statesError } from '../answer-json.ts'
+import { answerIn, countIn, finishOf, isText, statesError } from '../answer-json.ts'
 import { readAnswerEvent } from '../typed-events.ts'
 import { thoughtFields } from './thoughts.ts'
 
@@ -37,12 +37,6 @@ export function isTelling({ name, data, error }: ServerEvent): boolean {
   return name !== '' || error !== '' || telling.test(data)
 }
 
-/** Why a reply ended, by the reason that is stated. */
-export function finishOf(reason: unknown): Finish | null {
-  if (!isText(reason)) return null
-  return Object.hasOwn(finishes, reason) ? (finishes[reason] ?? 'other') : 'other'
-}
-
 /** From `usage`, or from `x_groq.usage` where Groq puts it in a stream; without either from llama.cpp's timings. */
 export function readUsage(body: JsonObject): Usage | null {
   const groq = body['x_groq']
@@ -55,15 +49,6 @@ export function readUsage(body: JsonObject): Usage | null {
 /** Only events with one of these hold more than a delta. */
 const telling =
   /"usage"\s*:\s*\{|"x_groq"|"finish_reason"\s*:\s*"|"error|"object"\s*:\s*"error"|"type"\s*:\s*"error"|"base_resp"/
-
-const finishes: Readonly<Record<string, Finish>> = {
-  stop: 'end',
-  length: 'length',
-  tool_calls: 'calls',
-  content_filter: 'filtered',
-  model_context_window_exceeded: 'window',
-  error: 'error',
-}
 
 const outputFields = [
   'content',

@@ -1,16 +1,7 @@
 import { errorBody } from '../../errors.ts'
-import type { BodyEdit, Described, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { BodyEdit, BodyShape, Described, Dialect, SummaryCalls } from '../contract.ts'
 import { chatLimits, isTelling, readAnswer, readEvent } from './answers.ts'
-import {
-  type BodyShape,
-  emptySpan,
-  fieldSet,
-  findHistory,
-  isForced,
-  positiveInteger,
-  readBody,
-  spanOpening,
-} from '../body-members.ts'
+import { emptySpan, fieldSet, isForced, positiveInteger, spanOpening } from '../body-members.ts'
 import { boundOf, hasThoughts, readThoughts, unboundMessage, unboundTurns } from './thoughts.ts'
 import {
   contentIn,
@@ -20,28 +11,21 @@ import {
   withoutMembers,
 } from '../content/joined-content.ts'
 import { chatRules } from './rules.ts'
-import { chatAnswerWire, chatEvents, isLastChunk } from './reply/wire.ts'
+import { chatAnswerWire, chatEvents } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { asStream, writeEvent } from '../typed-events.ts'
-import { goOnTurn, recallTurn } from './reply/turns.ts'
+import { writeEvent } from '../typed-events.ts'
+import { recallTurn } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { type Call, readCalls, slotsOf } from './slots.ts'
 import { addSaid, contentParts, type Said, textOf, textPart } from '../content/content-parts.ts'
 import { edited, valueIn, withoutMedia } from '../content/slots.ts'
 import { createUsageHider } from './usage-hider.ts'
-import { thoughtRefusalIn } from '../thought-refusals.ts'
-import {
-  isJsonObject,
-  isPresent,
-  type JsonObject,
-  objectsOf,
-  stringifyJson,
-  stringOr,
-} from '../../json/json-value.ts'
+import { isJsonObject, isPresent, type JsonObject, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { Digest, Pausable } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import type { ParsedMessage, Role } from '../../conversation/message.ts'
+import { functionTool } from '../tool-lists.ts'
 import { audioReference } from '../media/media.ts'
-import { continuedBody } from '../continued-body.ts'
 
 /**
  * The fields that a chat completion of a client key confined to profiles may have: those of OpenAI's API, and what servers
@@ -81,21 +65,9 @@ const chatFields = fieldSet(
    thinking thinking_budget top_a transforms usage verbosity_level vl_high_resolution_images`,
 )
 
-const recallTools: RecallTools = {
-  // Without `strict`, which servers want of all tools or of none.
-  tool: ({ name, description, properties }) => ({
-    type: 'function',
-    function: { name, description, parameters: { type: 'object', properties } },
-  }),
-
-  namesIn: (tools) =>
-    objectsOf(tools)
-      .flatMap((tool) => objectsOf([tool, tool['function'], tool['custom']]))
-      .flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
-}
-
 const chatBody: BodyShape = {
   keys: { history: 'messages', content: null },
+  knownFields: chatFields,
   readNames: fieldSet(
     'model stream stream_options max_completion_tokens max_tokens n tool_choice thinking function_call',
   ),
@@ -142,8 +114,6 @@ function* describeMessage(
   return {
     facts: {
       role,
-      opensReply: isAssistant,
-      joinsNext: false,
       ...(isAssistant ? boundOf(message, saysMore) : {}),
       emptyCalls: isAssistant && Array.isArray(list) && list.length === 0,
     },
@@ -232,7 +202,6 @@ function oddContent({ content }: JsonObject): string | null {
 const summaryCalls: SummaryCalls = {
   headers: {},
   limitFields: ['max_tokens', 'max_completion_tokens'],
-  mustLimit: false,
 
   ownFields: fieldSet('model messages stream stream_options n tools tool_choice functions function_call'),
 
@@ -243,8 +212,13 @@ const summaryCalls: SummaryCalls = {
     ],
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'messages', entries, tool, fields, [...ofTheReply]),
+  ofTheReply: fieldSet(
+    `max_tokens max_completion_tokens stream stream_options n stop logprobs top_logprobs prediction store
+     metadata audio modalities web_search_options`,
+    // Of vLLM, SGLang and llama.cpp: what an answer must look like, and that the last message is to be continued.
+    `add_generation_prompt continue_final_message echo grammar guided_choice guided_grammar guided_json
+     guided_regex ignore_eos json_schema min_tokens regex structured_outputs`,
+  ),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['choices'])) return null
@@ -264,18 +238,10 @@ const summaryCalls: SummaryCalls = {
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   entryName: 'message',
-  howToSendAll: null,
   paths: ['chat/completions'],
-  bodies: {
-    knownFields: chatFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(chatBody, source, limits, known),
-    isSurelyOwn: () => false,
-    systemText: () => '',
-  },
+  bodies: chatBody,
   entries: {
     describe: describeMessage,
-    fromText: null,
     parse: parseMessage,
     slots: slotsOf,
     edited: (source, message, texts, mediaKept) => edited(source, message, texts, mediaKept, textPart),
@@ -284,7 +250,6 @@ export const chatCompletions: Dialect = {
     unbound: unboundMessage,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: (messages, base) => joinedMessages(saidApart(messages), base, textPart),
-    joinedSystems: null,
   },
   rules: chatRules,
   answers: {
@@ -293,31 +258,20 @@ export const chatCompletions: Dialect = {
     read: readAnswer,
     openStream: () => readEvent,
     isTelling,
-    asStream: (body) => asStream(body, readAnswer(body), chatEvents),
-    thoughtRefusal: thoughtRefusalIn,
+    eventsOf: chatEvents,
     usageHider: createUsageHider,
   },
   replies: {
     ...joiningOf(chatAnswerWire),
-    isDone: isLastChunk,
-    errorEvent: (error) => writeEvent('', error) ?? '',
+    lastWord: /^data:\s*\[DONE\]\s*$/m,
+    errorEvent: (error) => writeEvent('', error),
     answeredCalls: recallTurn,
-    goOn: goOnTurn,
+    goOn: goOnWith({}),
     unbound: unboundTurns,
     bindsThoughts: false,
   },
   summaries: summaryCalls,
-  recall: recallTools,
+  recallTool: functionTool,
   bindsThoughts: () => true,
-  cacheMarks: null,
   errorBody,
 }
-
-/** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply = fieldSet(
-  `max_tokens max_completion_tokens stream stream_options n stop logprobs top_logprobs prediction store
-   metadata audio modalities web_search_options`,
-  // Of vLLM, SGLang and llama.cpp: what an answer must look like, and that the last message is to be continued.
-  `add_generation_prompt continue_final_message echo grammar guided_choice guided_grammar guided_json
-   guided_regex ignore_eos json_schema min_tokens regex structured_outputs`,
-)

@@ -1,9 +1,10 @@
+import type { Orphan, Rules } from '../contract.ts'
 import { memberWithComma, scanObject } from '../../json/json-scan.ts'
 import { isJsonObject, parseJson } from '../../json/json-value.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
 import { readable } from '../shortened-message.ts'
-import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 import { readCalls } from './slots.ts'
 import { textPart } from '../content/content-parts.ts'
 import {
@@ -16,18 +17,17 @@ import {
 } from '../content/joined-content.ts'
 
 /** Results stand right behind the message that calls. Calls without ids are matched by count. */
-export const chatRules = rulesOf(
-  { entryIsReply: true, mayInterrupt: false },
-  {
-    missing: missingResults,
-    standIn: standInFor,
-    named: withCallId,
-    // Behind a round templates refuse a user message.
-    withOrphans,
-    withoutEmptyCalls,
-  },
-  { systemMayLead: true },
-)
+export const chatRules: Rules = {
+  entryIsReply: true,
+  mayInterrupt: false,
+  systemMayLead: true,
+  missing: missingResults,
+  standIn: standInFor,
+  named: withCallId,
+  // Behind a round templates refuse a user message.
+  withOrphans,
+  withoutEmptyCalls,
+}
 
 // --- internal ---
 

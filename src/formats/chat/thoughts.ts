@@ -121,7 +121,7 @@ const noThoughts: Thoughts = { texts: new Set(), opaqueCharacters: 0 }
 /** Where a block of thoughts holds its text: Anthropic's `thinking`, the others of OpenRouter and the Responses API. */
 const textKeys = ['text', 'thinking', 'reasoning', 'summary', 'content'] as const
 
-/** What only the provider can read: to the tokenizer it is noise, and to the model it is not text. */
+/** What only the provider can have made, and can read: to the tokenizer it is noise, and to the model it is not text. */
 const opaqueKeys = ['data', 'signature', 'encrypted_content'] as const
 
 /** Real blocks hold texts at the second level. */
@@ -165,15 +165,12 @@ function thoughtsInContent({ content }: JsonObject): readonly unknown[] {
   return contentParts(content).flatMap((part) => (part.kind === 'reasoning' ? [part.part] : []))
 }
 
-/** Whose value only a server can have made. */
-const sealKeys = ['signature', 'data', 'encrypted_content'] as const
-
 /** How OpenRouter names what Gemini has signed: that holds in any conversation, and a call without it is refused. */
 const FREE_FORMAT = 'google-'
 
 function isBoundBlock(block: unknown): boolean {
   if (!isJsonObject(block) || stringOr(block['format'], '').startsWith(FREE_FORMAT)) return false
-  return sealKeys.some((key) => typeof block[key] === 'string' && isPresent(block[key]))
+  return opaqueKeys.some((key) => typeof block[key] === 'string' && isPresent(block[key]))
 }
 
 /** Of providers that sign, as OpenRouter names them. */

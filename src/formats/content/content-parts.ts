@@ -58,6 +58,11 @@ export function textOf(content: unknown): string {
     .join('\n')
 }
 
+/** The text of what is said beside a history as the operator's: a text, or a list of parts or of messages. */
+export function systemText(system: unknown): string {
+  return Array.isArray(system) ? system.map(textOfElement).join('\n') : textOf(system)
+}
+
 /** A text as a part of a chat message, or as a block of a message of Anthropic's. */
 export const textPart: TextPart = (text) => `{"type":"text","text":${text}}`
 
@@ -67,6 +72,10 @@ export function kindNamed(type: unknown): Pick<MessageFacts, 'kind'> {
 }
 
 // --- internal ---
+
+function textOfElement(element: unknown): string {
+  return textOf(isJsonObject(element) && 'content' in element ? element['content'] : [element])
+}
 
 function readPart(part: unknown): ContentPart {
   if (typeof part === 'string') return { kind: 'text', text: part }

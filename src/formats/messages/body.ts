@@ -8,15 +8,31 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import type { Source, Span, Pausable } from '../../json/source.ts'
-import { type BodyMembers, type BodyShape, fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
+import { fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
-import type { BodyEdit, BodyFacts, OutputLimit } from '../contract.ts'
+import type { BodyEdit, BodyFacts, BodyMembers, BodyShape, OutputLimit } from '../contract.ts'
 import { elementsIn, withComma } from '../../json/json-scan.ts'
 import { READ_BYTES_MAX } from '../../json/skipped-text.ts'
+
+/**
+ * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
+ * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
+ * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
+ */
+const messagesFields = fieldSet(
+  // Anthropic
+  `model messages cache_control compaction container context_management diagnostics inference_geo
+   max_tokens metadata output_config output_format service_tier speed stop_sequences stream system
+   temperature thinking thread tool_choice tools top_k top_p`,
+  // vLLM, SGLang, llama.cpp, OpenRouter
+  `chat_template_kwargs kv_transfer_params min_p provider repetition_penalty seed session_id user`,
+)
 
 /** How the body of a request for a message is written. */
 export const messagesBody: BodyShape = {
   keys: { history: 'messages', content: 'content' },
+  knownFields: messagesFields,
+  isSurelyOwn: isMessagesBody,
   readNames: fieldSet('model stream max_tokens tool_choice thinking thread context_management'),
   limitNames: ['max_tokens'],
   refusal: (_, { values }) => {
@@ -38,14 +54,14 @@ export const messagesBody: BodyShape = {
   },
 }
 
+// --- internal ---
+
 /** A chat may have messages of the same texts; but no system beside them, no such tools and no such blocks. */
-export function isMessagesBody(source: Source, { fieldNames, tools, history }: BodyFacts): boolean {
+function isMessagesBody(source: Source, { fieldNames, tools, history }: BodyFacts): boolean {
   if (fieldNames.some((name) => ownFields.has(name))) return true
   if (tools !== null && ownTool.test(source.latin1(tools.start, tools.end))) return true
   return ownBlock.test(source.latin1(history.start, history.end))
 }
-
-// --- internal ---
 
 /** Whether the server is asked to take more out of the history than thoughts. */
 function editsItself(management: unknown): boolean {

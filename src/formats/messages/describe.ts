@@ -5,7 +5,7 @@ import type { Digest, Pausable } from '../../json/source.ts'
 import { addSaid, contentParts, kindNamed, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'
 import { sharedIdsOf } from '../shared-ids.ts'
-import { namedTools } from '../deferred-tools.ts'
+import { namedTools } from '../tool-lists.ts'
 import {
   type BlockKind,
   blockKindOf,
@@ -35,12 +35,9 @@ export function* describeBlock(
   const isSaidAlong = holder !== null && kind === 'said' && speaker === 'user'
   // A reminder or an upload beside results is no turn of the user's: what the user said last stands before it.
   const role = isSaidAlong && saysNothing(read) ? 'other' : roleOf(kind, speaker)
-  const isReply = role === 'assistant'
   return {
     facts: {
       role,
-      opensReply: isReply && kind !== 'unknown',
-      joinsNext: isReply,
       // What is said along with results is sent with them; of an unknown one nobody knows what belongs to it.
       ...(isSaidAlong || kind === 'unknown' ? { joinsPrevious: true } : {}),
       ...(kind === 'start' ? { startsHistory: true } : {}),
@@ -49,7 +46,6 @@ export function* describeBlock(
       ...toolsOf(entry, holder),
       ...marksIn(entry),
       ...(kind === 'said' || kind === 'call' || kind === 'result' ? {} : kindNamed(entry['type'])),
-      emptyCalls: false,
       ...(kind === 'result' && entry['is_error'] === true ? { failed: 'stated' as const } : {}),
     },
     answers: kind === 'result' ? [stringOr(entry['tool_use_id'], '')] : [],

@@ -1,20 +1,19 @@
-import { findHistory, fieldSet, readBody } from '../body-members.ts'
-import { textOf, textPart } from '../content/content-parts.ts'
+import { fieldSet } from '../body-members.ts'
+import { textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { Dialect, RecallTools, SummaryCalls } from '../contract.ts'
-import { isMessagesBody, messagesBody } from './body.ts'
+import type { Dialect, Orphan, SummaryCalls } from '../contract.ts'
+import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { isLastEvent, messageEvents } from './reply/events.ts'
-import { goOnMessages, recallMessages, unboundMessages } from './reply/turns.ts'
+import { messageEvents } from './reply/events.ts'
+import { recallMessages, unboundMessages } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { messageAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { asStream, errorEvent } from '../typed-events.ts'
+import { errorEvent } from '../typed-events.ts'
 import { blockSlots, editedBlock, withoutBlockMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { thoughtRefusalIn } from '../thought-refusals.ts'
-import { readMessageAnswer } from './read-answer.ts'
-import { isTellingMessageEvent, openMessageStream } from './read-stream.ts'
+import { isTellingMessageEvent, openMessageStream, readMessageAnswer } from './read-answer.ts'
 import { type ErrorCode, type FoldgateError, httpStatusOf } from '../../errors.ts'
 import {
   isJsonObject,
@@ -24,25 +23,10 @@ import {
   stringifyJson,
   stringOr,
 } from '../../json/json-value.ts'
-import { continuedBody } from '../continued-body.ts'
 import { blockKindOf } from './block-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import type { Source } from '../../json/source.ts'
-import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
-
-/**
- * The fields that a request of a client key confined to profiles may have: those of Anthropic's API, and what servers take
- * beside them. None chooses a model but `model`. Not here are `fallbacks`, which names models that answer instead,
- * `mcp_servers`, which names addresses, and what may choose a model at some gateway.
- */
-const messagesFields = fieldSet(
-  // Anthropic
-  `model messages cache_control compaction container context_management diagnostics inference_geo
-   max_tokens metadata output_config output_format service_tier speed stop_sequences stream system
-   temperature thinking thread tool_choice tools top_k top_p`,
-  // vLLM, SGLang, llama.cpp, OpenRouter
-  `chat_template_kwargs kv_transfer_params min_p provider repetition_penalty seed session_id user`,
-)
+import { NO_RESULT } from '../repair.ts'
 
 /** @internal exported for tests. Reads what a server answers to a request for a message. */
 export const messagesAnswers: Answers = {
@@ -52,20 +36,7 @@ export const messagesAnswers: Answers = {
   read: readMessageAnswer,
   openStream: openMessageStream,
   isTelling: isTellingMessageEvent,
-  asStream: (body) => asStream(body, readMessageAnswer(body), messageEvents),
-  thoughtRefusal: thoughtRefusalIn,
-  // Every stream states its usage.
-  usageHider: null,
-}
-
-const messagesRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    name,
-    description,
-    input_schema: { type: 'object', properties },
-  }),
-
-  namesIn: (tools) => objectsOf(tools).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
+  eventsOf: messageEvents,
 }
 
 /**
@@ -155,11 +126,13 @@ const messagesSummaries: SummaryCalls = {
     ...(system === '' ? {} : { system }),
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'messages', entries, tool, fields, [
-      ...ofTheReply,
-      ...(isBudgeted(body) ? ['thinking'] : []),
-    ]),
+  ofTheReply: fieldSet(
+    `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
+     stop_sequences stream`,
+  ),
+  // A budget of thinking has to be below the limit of the whole reply, which is another one here.
+  alsoSaid: ({ thinking }, fields) =>
+    isJsonObject(thinking) && thinking['budget_tokens'] !== undefined ? { thinking: fields['thinking'] } : {},
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['content'])) return null
@@ -177,28 +150,6 @@ const messagesSummaries: SummaryCalls = {
   },
 }
 
-/** A budget of thinking has to be below the limit of the whole reply, which is another one here. */
-function isBudgeted({ thinking }: JsonObject): boolean {
-  return isJsonObject(thinking) && thinking['budget_tokens'] !== undefined
-}
-
-/** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply = fieldSet(
-  `compaction container diagnostics fallbacks max_tokens metadata output_config output_format
-   stop_sequences stream`,
-)
-
-/** The results of a reply come first behind it, before anything else is said. */
-const messagesRules = rulesOf(
-  { entryIsReply: false, mayInterrupt: false, isSorted: true },
-  {
-    missing: missingResults,
-    alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
-    standIn: standInFor,
-  },
-  { systemMayLead: false },
-)
-
 /**
  * Anthropic's Messages API, as its own servers and those of others speak it. An entry is a block of an assistant's message, or of
  * a user's that brings results; every other message is one as a whole.
@@ -208,16 +159,9 @@ export const messages: Dialect = {
   entryName: 'block',
   howToSendAll: 'have the client send all of its messages, without thread',
   paths: ['messages'],
-  bodies: {
-    knownFields: messagesFields,
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(messagesBody, source, limits, known),
-    isSurelyOwn: isMessagesBody,
-    systemText: textOf,
-  },
+  bodies: messagesBody,
   entries: {
     describe: describeBlock,
-    fromText: null,
     parse: parseBlock,
     slots: blockSlots,
     edited: editedBlock,
@@ -228,19 +172,31 @@ export const messages: Dialect = {
     joined: (entries, base) => joinedMessages(entries, base, textPart),
     joinedSystems,
   },
-  rules: messagesRules,
+  rules: {
+    entryIsReply: false,
+    mayInterrupt: false,
+    systemMayLead: false,
+    isSorted: true,
+    missing: missingResults,
+    alone: (results) => `{"role":"user","content":[${results.join(',')}]}`,
+    standIn: standInFor,
+  },
   answers: messagesAnswers,
   replies: {
     ...joiningOf(messageAnswerWire),
-    isDone: isLastEvent,
+    lastWord: /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m,
     errorEvent,
     answeredCalls: recallMessages,
-    goOn: goOnMessages,
+    goOn: goOnWith({}),
     unbound: unboundMessages,
     bindsThoughts: true,
   },
   summaries: messagesSummaries,
-  recall: messagesRecallTools,
+  recallTool: ({ name, description, properties }) => ({
+    name,
+    description,
+    input_schema: { type: 'object', properties },
+  }),
   // Imitators sign with a UUID, or with whatever was sent.
   bindsThoughts: (names, isAnthropic) => isAnthropic || names.some((name) => /claude|anthropic/i.test(name)),
   cacheMarks: messagesCacheMarks,

@@ -35,7 +35,7 @@ export function* describeChatMessage(
   if (!(yield* addSaid(said, parts, digest, unreadBytes))) return null
   const role = roleOf(message)
   return {
-    facts: { role, opensReply: role === 'assistant', joinsNext: false, emptyCalls: false },
+    facts: { role },
     answers: role === 'tool' ? [''] : [],
     meaning: {
       role: stated,

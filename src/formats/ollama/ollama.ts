@@ -1,20 +1,15 @@
 import type { FoldgateError } from '../../errors.ts'
 import { isJsonObject, type JsonObject, objectsOf, stringOr } from '../../json/json-value.ts'
 import type { Source, Span } from '../../json/source.ts'
-import {
-  type BodyMembers,
-  type BodyShape,
-  emptySpan,
-  fieldSet,
-  findHistory,
-  positiveInteger,
-  readBody,
-} from '../body-members.ts'
+import { emptySpan, fieldSet, positiveInteger } from '../body-members.ts'
 import { valueIn } from '../content/slots.ts'
-import { continuedBody } from '../continued-body.ts'
-import type { BodyEdit, BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { BodyEdit, BodyFacts, BodyMembers, BodyShape, Dialect, SummaryCalls } from '../contract.ts'
+import type { AnsweredCall, Reply } from '../answer-contract.ts'
+import { isText } from '../answer-json.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { NO_RESULT, rulesOf } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
+import { functionTool } from '../tool-lists.ts'
+import { goOnWith } from '../turns.ts'
 import {
   chatMessageSlots,
   describeChatMessage,
@@ -24,9 +19,8 @@ import {
   saidByUser,
   withoutImages,
 } from './chat-message.ts'
-import { chatAnswers, lineOf, readChatAnswer } from './read-answer.ts'
-import { goOnTurns, recallTurns } from './reply/turns.ts'
-import { ollamaAnswerWire, isLastLine } from './reply/wire.ts'
+import { chatAnswers, lastLine, lineOf, readChatAnswer } from './read-answer.ts'
+import { ollamaAnswerWire } from './reply/wire.ts'
 
 const OPTIONS = 'options'
 
@@ -35,6 +29,10 @@ const PLAIN_OR_REFUSED = { stream: false, truncate: false, shift: false } as con
 
 const bodyShape: BodyShape = {
   keys: { history: 'messages', content: null },
+  knownFields: fieldSet(
+    'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs',
+  ),
+  isSurelyOwn: (_, { fieldNames }) => fieldNames.includes(OPTIONS) || fieldNames.includes('keep_alive'),
   readNames: fieldSet('model stream options'),
   // The limit stands among the options.
   limitNames: [],
@@ -51,24 +49,11 @@ const bodyShape: BodyShape = {
   },
 }
 
-const ollamaRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    type: 'function',
-    function: { name, description, parameters: { type: 'object', properties } },
-  }),
-
-  namesIn: (tools) =>
-    objectsOf(tools).flatMap(({ function: described }) =>
-      isJsonObject(described) && typeof described['name'] === 'string' ? [described['name']] : [],
-    ),
-}
-
 /** How a model is asked for a summary: under the options that it is loaded with, or it would be loaded anew. */
 const ollamaSummaries: SummaryCalls = {
   headers: {},
   limitFields: [OPTIONS],
   limit: (tokens, options) => ({ ...withoutLimits(options ?? {}), num_predict: tokens }),
-  mustLimit: false,
 
   ownFields: fieldSet('model messages stream tools format truncate shift'),
 
@@ -80,19 +65,11 @@ const ollamaSummaries: SummaryCalls = {
     ...PLAIN_OR_REFUSED,
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(
-      body,
-      'messages',
-      entries,
-      tool,
-      {
-        ...fields,
-        ...PLAIN_OR_REFUSED,
-        [OPTIONS]: { ...withoutLimits(objectIn(body)), ...objectIn(fields) },
-      },
-      ['format', 'logprobs', 'top_logprobs'],
-    ),
+  ofTheReply: fieldSet('format logprobs top_logprobs'),
+  alsoSaid: (body, fields) => ({
+    ...PLAIN_OR_REFUSED,
+    [OPTIONS]: { ...withoutLimits(objectIn(body)), ...objectIn(fields) },
+  }),
 
   read: (body) => {
     const message = isJsonObject(body) ? body['message'] : null
@@ -111,20 +88,10 @@ const ollamaSummaries: SummaryCalls = {
 export const ollamaChat: Dialect = {
   name: 'ollama',
   entryName: 'message',
-  howToSendAll: null,
   paths: ['api/chat'],
-  bodies: {
-    knownFields: fieldSet(
-      'model messages stream format keep_alive tools options think truncate shift logprobs top_logprobs',
-    ),
-    findHistory: (source) => findHistory(source, 'messages'),
-    read: (source, limits, known) => readBody(bodyShape, source, limits, known),
-    isSurelyOwn: (_, { fieldNames }) => fieldNames.includes(OPTIONS) || fieldNames.includes('keep_alive'),
-    systemText: () => '',
-  },
+  bodies: bodyShape,
   entries: {
     describe: describeChatMessage,
-    fromText: null,
     parse: parseChatMessage,
     slots: chatMessageSlots,
     edited: editedChatMessage,
@@ -132,37 +99,47 @@ export const ollamaChat: Dialect = {
     unbound: (message) => message,
     user: (text) => JSON.stringify({ role: 'user', content: text }),
     joined: joinedChatMessages,
-    joinedSystems: null,
   },
-  rules: rulesOf(
-    { entryIsReply: true, mayInterrupt: true },
-    {
-      missing: (_, { facts }, positions) =>
-        positions.map((position) =>
-          JSON.stringify({ role: 'tool', tool_name: facts.callNames[position], content: NO_RESULT }),
-        ),
-      standIn: ({ mark, json }) => saidByUser(mark, json),
-    },
-    { systemMayLead: true },
-  ),
+  rules: {
+    entryIsReply: true,
+    mayInterrupt: true,
+    systemMayLead: true,
+    missing: (_, { facts }, positions) =>
+      positions.map((position) =>
+        JSON.stringify({ role: 'tool', tool_name: facts.callNames[position], content: NO_RESULT }),
+      ),
+    standIn: ({ mark, json }) => saidByUser(mark, json),
+  },
   answers: chatAnswers,
   replies: {
     ...joiningOf(ollamaAnswerWire),
-    isDone: isLastLine,
+    lastWord: lastLine,
     errorEvent: lineOf,
     answeredCalls: recallTurns,
-    goOn: goOnTurns,
+    goOn: goOnWith({}),
     unbound: (messages) => messages,
     bindsThoughts: false,
   },
   summaries: ollamaSummaries,
-  recall: ollamaRecallTools,
+  recallTool: functionTool,
   bindsThoughts: () => false,
-  cacheMarks: null,
   errorBody: ({ code, message, param }: FoldgateError) => JSON.stringify({ error: message, code, param }),
 }
 
 // --- internal ---
+
+/** The messages, as JSON, by which a model goes on after its calls were answered: results stand in the order of the calls. */
+function recallTurns(said: string, reply: Reply, answered: readonly AnsweredCall[]): readonly string[] {
+  return [
+    { role: 'assistant', content: said, ...reply.kept, tool_calls: answered.map(({ call }) => call.json) },
+    ...answered.map(({ call: { json, name }, answer }) => ({
+      role: 'tool',
+      tool_name: name,
+      ...(isText(json['id']) ? { tool_call_id: json['id'] } : {}),
+      content: answer,
+    })),
+  ].map((message) => JSON.stringify(message))
+}
 
 /** Who does not say so gets a stream. */
 function plainAnswer({ spans, members }: BodyMembers): BodyEdit {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, objectsOf, stringifyJson } from '../../json/json-value.ts'
 import type { AnswerFacts, Answers, Finish, Usage } from '../answer-contract.ts'
-import { answerIn, countIn, isText } from '../answer-json.ts'
+import { answerIn, countIn, finishOf, isText } from '../answer-json.ts'
 import { readAnswerEvent } from '../typed-events.ts'
 
 /** What matters of the parsed body of an answer, or of one line of a streamed one. */
@@ -21,9 +21,7 @@ export function readChatAnswer(body: unknown): AnswerFacts | null {
 
 /** Why a reply ended; null while it goes on. */
 export function chatFinish({ done, done_reason: reason }: JsonObject): Finish | null {
-  if (done !== true) return null
-  if (reason === 'length') return 'length'
-  return reason === 'stop' || !isText(reason) ? 'end' : 'other'
+  return done === true ? (finishOf(reason) ?? 'end') : null
 }
 
 /** What the last line states; null where it does not say how long the prompt was. */
@@ -49,28 +47,20 @@ export function lineOf(json: JsonObject): string {
   return text === null ? '' : `${text}\n`
 }
 
+/** What only the last line of a stream says; no quotation mark stands unescaped within a text. */
+export const lastLine = /"done"\s*:\s*true/
+
 /** Reads what a server answers: a stream is a JSON object a line, of which the last states what it took. */
 export const chatAnswers: Answers = {
   streamType: 'application/x-ndjson',
   limits: { eventCharactersMax: 1 << 20, undecidedCharactersMax: 256 * 1024, endingBytes: 4_096 },
   read: readChatAnswer,
   openStream: () => (line) => readAnswerEvent(line, readChatAnswer),
-  isTelling: ({ data }) => telling.test(data),
-  asStream: (body) => {
-    const facts = readChatAnswer(body)
-    if (!isJsonObject(body) || facts === null || facts.isError || !facts.hasOutput) return null
+  // Only the last line and an error say more than a piece of the reply.
+  isTelling: ({ data }) => lastLine.test(data) || data.includes('"error'),
+  eventsOf: (body) => {
     const { message, model, created_at: at } = body
     const end = { ...body, message: { role: 'assistant', content: '' } }
-    const text = lineOf({ model, created_at: at, message, done: false }) + lineOf(end)
-    return { text, statesUsage: facts.usage !== null }
+    return [{ model, created_at: at, message, done: false }, end].map(lineOf)
   },
-  // Nothing is signed.
-  thoughtRefusal: () => null,
-  // Every stream states its usage.
-  usageHider: null,
 }
-
-// --- internal ---
-
-/** Only the last line and an error say more than a piece of the reply. */
-const telling = /"done"\s*:\s*true|"error/

@@ -46,14 +46,11 @@ export function* describeItem(
   const read = yield* meaningOf(kind, item, digest, unreadBytes)
   const call = kind === 'call' ? readCall(item) : NO_CALL
   if (read === null || call === null) return null
-  const isReply = role === 'assistant'
   const goesOn = kind === 'unknown' || isOfProgram(item)
   const isDeveloper = role === 'developer' || role === 'system'
   return {
     facts: {
       role,
-      opensReply: isReply && !goesOn,
-      joinsNext: isReply,
       // Of an unknown one nobody knows what belongs to it: it stays with what it came behind.
       ...(goesOn ? { joinsPrevious: true } : {}),
       ...(kind === 'start' ? { startsHistory: true } : {}),
@@ -62,7 +59,6 @@ export function* describeItem(
       ...(kind === 'unknown' ? sharedIdsOf(item, true) : {}),
       ...survivalOf(kind, item),
       ...(kind === 'message' || kind === 'call' || kind === 'result' ? {} : kindNamed(item['type'])),
-      emptyCalls: false,
     },
     answers: kind === 'result' ? [answeredIdOf(item)] : [],
     meaning: {

@@ -1,25 +1,32 @@
-import { isJsonObject, isPresent, stringOr, type JsonObject } from '../../json/json-value.ts'
-import type { AnswerFacts, Finish, RemovalReason, Usage } from '../answer-contract.ts'
-import { answerIn, countIn, countRemoved, isText, statementsIn } from '../answer-json.ts'
+import { isJsonObject, isPresent, objectsOf, stringOr, type JsonObject } from '../../json/json-value.ts'
+import type { AnswerFacts, EventsReader, Finish, Usage } from '../answer-contract.ts'
+import {
+  answerIn,
+  countIn,
+  finishOf,
+  isText,
+  nothingSaid,
+  removedThoughtsIn,
+  statementsIn,
+  statesError,
+} from '../answer-json.ts'
+import type { ServerEvent } from '../event-reader.ts'
+import { type AnswerEventFacts, typedEventsReader } from '../typed-events.ts'
 import { kindOf } from './item-kinds.ts'
-import { outputOf } from './reply/output.ts'
+import { statusOf } from './reply/events.ts'
 
 /** What matters of a response, or of an error that stands in its place. */
 export function readResponse(body: unknown): AnswerFacts | null {
-  return answerIn(body, 'output', (answer, statesError) => {
-    const output = outputOf(answer)
+  return answerIn(body, 'output', (answer, isStated) => {
+    const output = objectsOf(answer['output'])
     const finish = responseFinish(answer, output.some(isCall))
-    const isError = finish === 'error' || statesError
+    const isError = finish === 'error' || isStated
     return {
       hasOutput: output.some(hasOutput),
       finish,
       usage: responseUsage(answer['usage'], output.some(isOfServer)),
       isError,
-      removedThoughts: countRemoved(
-        answer['input_transformations'],
-        ({ type, action }) => type === 'reasoning' && action === 'removed',
-        removalReasons,
-      ),
+      removedThoughts: removedThoughtsIn(answer['input_transformations']),
       said: isError ? statementsOfResponse(answer) : null,
     }
   })
@@ -28,11 +35,8 @@ export function readResponse(body: unknown): AnswerFacts | null {
 /** Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say why. */
 export function responseFinish(response: JsonObject, hasCalls: boolean): Finish | null {
   const details = response['incomplete_details']
-  const reason = isJsonObject(details) ? details['reason'] : undefined
-  if (reason === 'max_output_tokens') return 'length'
-  if (reason === 'content_filter') return 'filtered'
-  // Anthropic's word, where a gateway speaks this API for its models.
-  if (reason === 'model_context_window_exceeded') return 'window'
+  const reason = finishOf(isJsonObject(details) ? details['reason'] : null)
+  if (reason !== null && reason !== 'other') return reason
   const isCompaction = response['object'] === 'response.compaction'
   switch (isCompaction ? 'completed' : stringOr(response['status'], '')) {
     case 'completed':
@@ -63,17 +67,57 @@ export function responseUsage(usage: unknown, isSampledOften = false): Usage | n
   }
 }
 
-/** Whether the server has done it itself: the model was sampled anew behind it. */
-export function isOfServer(item: JsonObject): boolean {
-  return kindOf(item) === 'done'
-}
-
 export function isCall(item: JsonObject): boolean {
   return kindOf(item) === 'call'
 }
 
+/** A reader of one streamed response. Its last event may leave out the output: the calls were among what came before. */
+export function openStream(): EventsReader {
+  let hasCalls = false
+  let isSampledOften = false
+
+  function readEvent(event: JsonObject, type: string): AnswerEventFacts {
+    const { response, item, delta } = event
+    if (isJsonObject(response)) return readStated(event, response, type)
+    if (isJsonObject(item)) {
+      hasCalls ||= isCall(item)
+      isSampledOften ||= isOfServer(item)
+      // Servers announce a message before they write it, and thoughts, too; of those nothing is seen yet.
+      return { hasOutput: item['type'] !== 'reasoning' || hasOutput(item) }
+    }
+    if (type.startsWith('response.') && !isPresent(event['error'])) return { hasOutput: isPresent(delta) }
+    return readResponse(event) ?? {}
+  }
+
+  function readStated(event: JsonObject, response: JsonObject, type: string): AnswerEventFacts {
+    const status = statusOf(type, response)
+    const stated = readResponse({ ...response, status }) ?? nothingSaid
+    const usage = stated.usage && isSampledOften ? { ...stated.usage, isSum: true } : stated.usage
+    const facts = { ...stated, usage }
+    const { response: _response, ...rest } = event
+    if (facts.isError || statesError(rest, true))
+      return { ...facts, isError: true, said: [rest, statementsOfResponse(response)] }
+    return facts.finish === 'end' && hasCalls ? { ...facts, finish: 'calls' } : facts
+  }
+
+  return typedEventsReader(readEvent, readResponse)
+}
+
+/** Whether an event may say more than a piece of the output, by its type alone. */
+export function isTellingEvent({ name, data, error }: ServerEvent): boolean {
+  if (name === 'error' || error !== '') return true
+  return !piece.test(data) && (!beginning.test(data) || statedError.test(data))
+}
+
+// --- internal ---
+
+/** Whether the server has done it itself: the model was sampled anew behind it. */
+function isOfServer(item: JsonObject): boolean {
+  return kindOf(item) === 'done'
+}
+
 /** Whether an item of an output holds something to show. Thoughts may be encrypted, and a message empty. */
-export function hasOutput(item: JsonObject): boolean {
+function hasOutput(item: JsonObject): boolean {
   switch (item['type']) {
     case 'reasoning':
       return [item['summary'], item['content']].some(hasText)
@@ -88,19 +132,9 @@ export function hasOutput(item: JsonObject): boolean {
  * All that may say what went wrong. A response holds the reply beside it, and what the client gave: instructions, metadata.
  * OpenRouter calls an overflow an invalid prompt, and says in `error_type` which it was.
  */
-export function statementsOfResponse(body: JsonObject): JsonObject {
+function statementsOfResponse(body: JsonObject): JsonObject {
   return statementsIn(body, 'output' in body || body['object'] === 'response')
 }
-
-// --- internal ---
-
-const removalReasons: ReadonlyMap<unknown, RemovalReason> = new Map([
-  ['prefix_mismatch', 'prefix'],
-  ['model_mismatch', 'model'],
-  ['organization_mismatch', 'organization'],
-  ['end_user_mismatch', 'end-user'],
-  ['turn_boundary', 'turn'],
-])
 
 function hasText(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)
@@ -109,3 +143,15 @@ function hasText(content: unknown): boolean {
     return text === undefined ? isPresent(part) : isPresent(text)
   })
 }
+
+/**
+ * An event of a piece of the output, `response.output_text.delta` for example: it says no more than that, unless it begins or
+ * ends an item, which may be a call. No quotation mark within a text of JSON stands unescaped.
+ */
+const piece = /"type"\s*:\s*"response\.(?!output_item\.)\w+\.[\w.]+"/
+
+/** One that tells of a response that has only begun: it names the model, as the ones before it did, … */
+const beginning = /"type"\s*:\s*"response\.(?:created|in_progress|queued)"/
+
+/** … unless it states an error. */
+const statedError = /"error"\s*:\s*[^\sn]/

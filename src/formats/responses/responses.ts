@@ -9,29 +9,27 @@ import {
   stringOr,
 } from '../../json/json-value.ts'
 import { errorBody } from '../../errors.ts'
-import { type BodyShape, findHistory, fieldSet, readBody, spanOfWords, spanOpening } from '../body-members.ts'
+import { fieldSet, spanOfWords, spanOpening } from '../body-members.ts'
 import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
-import type { BodyFacts, Dialect, RecallTools, SummaryCalls } from '../contract.ts'
+import type { BodyFacts, BodyShape, Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
-import { isDone, responseEvents } from './reply/events.ts'
-import { goOnItems, recallItems, unboundItems } from './reply/turns.ts'
+import { lastWord, responseEvents } from './reply/events.ts'
+import { recallItems, unboundItems } from './reply/turns.ts'
+import { goOnWith } from '../turns.ts'
 import { responseAnswerWire } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { asStream, errorEvent } from '../typed-events.ts'
+import { errorEvent } from '../typed-events.ts'
 import { editedItem, inputTextPart, itemSlots, withoutItemMedia } from './slots.ts'
 import type { Answers } from '../answer-contract.ts'
-import { thoughtRefusalIn } from '../thought-refusals.ts'
-import { readResponse } from './read-answer.ts'
-import { isTellingEvent, openStream } from './read-stream.ts'
+import { isTellingEvent, openStream, readResponse } from './read-answer.ts'
 import type { Source } from '../../json/source.ts'
 import type { ValueSpan } from '../../json/body-spans.ts'
 import { firstOf, valueIn } from '../content/slots.ts'
-import { continuedBody } from '../continued-body.ts'
 import { callIdOf, kindOf, picturesBeside, saidIn } from './item-kinds.ts'
 import type { Message } from '../../conversation/message.ts'
 import { readable } from '../shortened-message.ts'
-import { NO_RESULT, type Orphan, rulesOf } from '../repair.ts'
+import { NO_RESULT } from '../repair.ts'
 
 /**
  * The fields that a request of a client key confined to profiles may have: those of OpenAI's API, and what servers take beside
@@ -53,6 +51,7 @@ const responsesFields = fieldSet(
 /** How the body of a request for a response is written. */
 const responsesBody: BodyShape = {
   keys: { history: 'input', content: null },
+  knownFields: responsesFields,
   readNames: fieldSet(
     'model stream max_output_tokens store tool_choice previous_response_id conversation context_management',
   ),
@@ -64,7 +63,7 @@ const responsesBody: BodyShape = {
     if (isKept || (before !== null && before.elements > 0)) return 'stateful'
     return compactsItself(values.get('context_management')) ? 'native' : null
   },
-  mayBeText: true,
+  fromText: (text) => ({ role: 'user', content: text }),
   facts: (source, { spans, values }) => ({
     canGoOn: values.get('store') === false && spanOpening('[', source, spans.get('input')) !== null,
     system: spanOfWords(source, spans.get('instructions')),
@@ -84,34 +83,10 @@ export const responsesAnswers: Answers = {
   read: readResponse,
   openStream,
   isTelling: isTellingEvent,
-  asStream: (body) => asStream(body, readResponse(body), responseEvents),
-  thoughtRefusal: thoughtRefusalIn,
-  // Every stream states its usage.
-  usageHider: null,
-}
-
-const responsesRecallTools: RecallTools = {
-  tool: ({ name, description, properties }) => ({
-    type: 'function',
-    name,
-    description,
-    parameters: { type: 'object', properties },
-    // Left out, it would be true, which wants every property to be required.
-    strict: false,
-  }),
-
-  namesIn: (tools) =>
-    objectsOf(tools).flatMap(({ name, tools: held }) => [
-      ...(typeof name === 'string' ? [name] : []),
-      ...(Array.isArray(held) ? responsesRecallTools.namesIn(held) : []),
-    ]),
+  eventsOf: responseEvents,
 }
 
 // --- internal ---
-
-function textOfItem(item: unknown): string {
-  return isJsonObject(item) ? textOf(item['content']) : ''
-}
 
 /** Whether the server is asked to compact the history from some size on. */
 function compactsItself(management: unknown): boolean {
@@ -134,7 +109,6 @@ function schemaOf(source: Source, config: ValueSpan | undefined): BodyFacts['sch
 const responsesSummaries: SummaryCalls = {
   headers: {},
   limitFields: ['max_output_tokens'],
-  mustLimit: false,
 
   ownFields: fieldSet(
     `model input instructions stream stream_options tools tool_choice previous_response_id conversation
@@ -147,8 +121,10 @@ const responsesSummaries: SummaryCalls = {
     store: false,
   }),
 
-  continued: (body, entries, tool, fields) =>
-    continuedBody(body, 'input', entries, tool, fields, [...ofTheReply]),
+  ofTheReply: fieldSet(
+    `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
+     truncation`,
+  ),
 
   read: (body) => {
     if (!isJsonObject(body) || !Array.isArray(body['output'])) return null
@@ -171,19 +147,6 @@ function withoutRefusals(content: unknown): { readonly text: string; readonly is
   return { text: textOf(Array.isArray(content) ? said : content), isRefusal }
 }
 
-/** Fields of a client's request that say what its own reply is to be. */
-const ofTheReply = fieldSet(
-  `background include max_output_tokens max_tool_calls metadata stream stream_options top_logprobs
-   truncation`,
-)
-
-/** A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between. */
-const responsesRules = rulesOf(
-  { entryIsReply: false, mayInterrupt: true },
-  { missing: missingResults, standIn: standInFor },
-  { systemMayLead: true },
-)
-
 /** OpenAI's Responses API, as its own servers and those of others speak it. An entry is an item of the input. */
 export const responses: Dialect = {
   name: 'responses',
@@ -191,17 +154,9 @@ export const responses: Dialect = {
   howToSendAll:
     'have the client send all of it, with store: false and neither previous_response_id nor conversation; in the Vercel AI SDK with providerOptions: { openai: { store: false } }',
   paths: ['responses', 'responses/compact'],
-  bodies: {
-    knownFields: responsesFields,
-    findHistory: (source) => findHistory(source, 'input'),
-    read: (source, limits, known) => readBody(responsesBody, source, limits, known),
-    isSurelyOwn: () => false,
-    systemText: (instructions) =>
-      Array.isArray(instructions) ? instructions.map(textOfItem).join('\n') : textOf(instructions),
-  },
+  bodies: responsesBody,
   entries: {
     describe: describeItem,
-    fromText: (text) => ({ role: 'user', content: text }),
     parse: parseItem,
     slots: itemSlots,
     edited: editedItem,
@@ -210,23 +165,35 @@ export const responses: Dialect = {
     user: (text) =>
       JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
     joined: (items, base) => joinedMessages(items, base, inputTextPart),
-    joinedSystems: null,
   },
-  rules: responsesRules,
+  // A call is answered behind the reply that makes it and before the next one; what a user says meanwhile may stand between.
+  rules: {
+    entryIsReply: false,
+    mayInterrupt: true,
+    systemMayLead: true,
+    missing: missingResults,
+    standIn: standInFor,
+  },
   answers: responsesAnswers,
   replies: {
     ...joiningOf(responseAnswerWire),
-    isDone,
+    lastWord,
     errorEvent,
     answeredCalls: recallItems,
-    goOn: goOnItems,
+    goOn: goOnWith({ type: 'message' }),
     unbound: unboundItems,
     bindsThoughts: true,
   },
   summaries: responsesSummaries,
-  recall: responsesRecallTools,
+  recallTool: ({ name, description, properties }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: { type: 'object', properties },
+    // Left out, it would be true, which wants every property to be required.
+    strict: false,
+  }),
   bindsThoughts: () => true,
-  cacheMarks: null,
   errorBody,
 }
 

@@ -14,9 +14,9 @@ export function withCacheMark(
   messages: readonly ViewMessage[],
 ): readonly ViewItem[] {
   const items = messages.map(({ item }) => item)
-  const end = cacheMarks === null ? -1 : messages.findLastIndex(isFold)
+  const end = cacheMarks === undefined ? -1 : messages.findLastIndex(isFold)
   const fold = items[end]
-  if (cacheMarks === null || fold?.kind !== 'made') return items
+  if (cacheMarks === undefined || fold?.kind !== 'made') return items
   const marksOf = (index: number | null): readonly CacheTtl[] =>
     (index === null ? undefined : received[index]?.facts.cacheMarks) ?? []
   const inView = (view: readonly ViewMessage[]): readonly CacheTtl[] =>

@@ -9,6 +9,7 @@ import { withoutFile } from '../../compaction/standing-summary.ts'
 import type { Pausable } from '../../json/source.ts'
 import { spliceMessages } from '../../json/splice.ts'
 import type { EntryShape } from '../../formats/contract.ts'
+import { callViolations } from '../../formats/call-rules.ts'
 import { InvariantError } from '../../errors.ts'
 import { pauseIfDue, runInSlices } from '../../scheduling/drive.ts'
 import { leavingOut, withoutPast } from '../measure/without-past.ts'
@@ -292,9 +293,10 @@ function* checkView(chat: Chat, view: View): Pausable<void> {
     index === null ? RECAP_SHAPE : (chat.messages[index]?.facts ?? RECAP_SHAPE),
   )
   yield
-  const after = yield* chat.dialect.rules.violations(shapes)
+  const after = yield* callViolations(shapes, chat.dialect.rules)
   if (after.length === 0) return
-  const before = yield* chat.dialect.rules.violations(chat.messages.map(({ facts }) => facts))
+  const received = chat.messages.map(({ facts }) => facts)
+  const before = yield* callViolations(received, chat.dialect.rules)
   if (after.length > before.length) {
     const [first] = after
     throw new InvariantError(`the view breaks the rule ${first?.rule} at message ${first?.index}`)

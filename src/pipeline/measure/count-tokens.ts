@@ -10,7 +10,8 @@ import { keptPassages } from '../../compaction/history/kept-passages.ts'
 import { readForm, readMessage, textOfForm } from '../../compaction/history/read-message.ts'
 import { sum, sumOf } from '../../conversation/sizes.ts'
 import type { Message, MessageFacts, Role } from '../../conversation/message.ts'
-import { shownTools, toolsInForce } from '../../formats/deferred-tools.ts'
+import { systemText } from '../../formats/content/content-parts.ts'
+import { shownTools, toolsInForce } from '../../formats/tool-lists.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { TokenCounter } from '../../tokens/bpe-counter.ts'
 import { mediaTokens } from '../../tokens/media-tokens.ts'
@@ -204,10 +205,13 @@ function* toolsAndSchema(request: CountRequest, known: ValueCounts): Pausable<We
 
 /** What is said as the operator's beside the history. */
 function* systemBeside(request: CountRequest, known: ValueCounts): Pausable<number> {
-  const { body, dialect } = request.chat
-  const count = (value: unknown, counter: TokenCounter): Pausable<number> =>
-    textSteps(dialect.bodies.systemText(value), counter.countSteps)
-  return (yield* countValue(request, body.system, { shown: count, plain: count }, known)).tokens
+  const { body } = request.chat
+  const count = { shown: countSystem, plain: countSystem }
+  return (yield* countValue(request, body.system, count, known)).tokens
+}
+
+function countSystem(value: unknown, counter: TokenCounter): Pausable<number> {
+  return textSteps(systemText(value), counter.countSteps)
 }
 
 function* countValue(

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import type { Message } from '../../conversation/message.ts'
 import { meaningKeys } from '../../conversation/prefix-keys.ts'
+import { findHistory, readBody } from '../../formats/body-members.ts'
 import type { Dialect, Repaired } from '../../formats/contract.ts'
 import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
@@ -38,7 +39,7 @@ export async function readBytes(
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
   const held = `${scope} ${dialect.name}`
-  const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
+  const arrayStart = lastBodies === null ? null : findHistory(dialect.bodies, source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
   const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
   await turn?.take(bytes.length - knownBytes)
@@ -103,9 +104,9 @@ function* chatIn(
 ): Pausable<Chat | UnreadReason> {
   const known = beginning?.span ?? null
   if (!(yield* isText(bytes, known))) return 'not-utf8'
-  const read = yield* dialect.bodies.read(source, limits, known)
-  if (!read.read) return read.reason
-  const added = yield* readEntries(dialect, read.body.entrySpans, source, scope, readFacts)
+  const body = yield* readBody(dialect.bodies, source, limits, known)
+  if (typeof body === 'string') return body
+  const added = yield* readEntries(dialect, body.entrySpans, source, scope, readFacts)
   if (added === null || added === 'stateful') return added ?? 'message-unreadable'
   yield
   const grewFrom = beginning?.growth ?? null
@@ -113,7 +114,7 @@ function* chatIn(
   const structure = yield* structureOf(messages, repaired?.standIns)
   const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const repairs = repaired?.repairs ?? null
-  return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }
+  return { bytes, source, dialect, body, messages, structure, keys, grewFrom, repairs }
 }
 
 /**

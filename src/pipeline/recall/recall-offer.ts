@@ -3,6 +3,7 @@ import type { Chat, Form, ReadRequest, RecallOffer } from '../request.ts'
 import { isParsedAtOnce } from '../../json/body-scan.ts'
 import { parseJson } from '../../json/json-value.ts'
 import type { Dialect } from '../../formats/contract.ts'
+import { toolNamesIn } from '../../formats/tool-lists.ts'
 import { recallTool } from '../../recall/recall-tool.ts'
 import type { Failures } from '../../telemetry/failures.ts'
 import { whyUntouched } from '../model-lessons.ts'
@@ -72,10 +73,10 @@ type OfferParts = {
   readonly failures: Pick<Failures, 'attempt'>
 }
 
-function offerBeside(tools: unknown, { recall }: Dialect): RecallOffer | null {
+function offerBeside(tools: unknown, dialect: Dialect): RecallOffer | null {
   if (!Array.isArray(tools) || tools.length === 0) return null
-  const tool = recallTool(new Set(recall.namesIn(tools)))
-  return { name: tool.name, tool: recall.tool(tool) }
+  const tool = recallTool(new Set(toolNamesIn(tools)))
+  return { name: tool.name, tool: dialect.recallTool(tool) }
 }
 
 /** Some servers refuse the tool always, some where the answer has to keep to a schema: they take tools or that, not both. */

@@ -1,6 +1,7 @@
 import type { AnsweredRequest, Counted, Form, Outcome, RecallOffer, ReplyCounts, Send } from '../request.ts'
 import { FoldgateError } from '../../errors.ts'
 import type { AnsweredCall, Reply, ReplyCall, Seam } from '../../formats/answer-contract.ts'
+import { withOwnIds } from '../../formats/turns.ts'
 import type { Failures } from '../../telemetry/failures.ts'
 import { discard, retrying } from '../send/outcome.ts'
 import { answerRecall } from '../../recall/answer-recall.ts'
@@ -83,7 +84,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions) {
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
     const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
     if (answered !== null) {
-      turns = [...turns, ...replies.answeredCalls(text, reply, answered, recalls - 1)]
+      const named = withOwnIds(answered, recalls - 1)
+      turns = [...turns, ...replies.answeredCalls(text, reply, named)]
       const outcome = await sent({ form, turns, offersRecall: !isOver })
       if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }
       refused('recall', outcome)

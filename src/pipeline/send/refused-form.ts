@@ -1,10 +1,9 @@
-import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
+import { type ThoughtRefusal, thoughtRefusalIn } from '../../formats/thought-refusals.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { countedIn } from '../measure/measure-request.ts'
 import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
-import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { isAnswered, isOurDoing, readableText, type Retrying, sendAgain } from './outcome.ts'
@@ -19,7 +18,7 @@ export async function cureThoughts(
   first: Outcome,
   { form, sending, send, parts }: Retrying,
 ): Promise<Outcome> {
-  const refusal = thoughtRefusalOf(first, form.chat.dialect)
+  const refusal = thoughtRefusalOf(first)
   if (refusal === null || sending.request.profile.observe) return first
   const cured = await curedForm(form, refusal, sending, parts)
   if (cured === null) return first
@@ -46,7 +45,7 @@ export async function restoreOnRefusal(
 ): Promise<Outcome> {
   if (!form.isRewritten || !isOurDoing(first)) return first
   // The client's own bytes hold the same thoughts and more.
-  if (thoughtRefusalOf(first, form.chat.dialect) === 'stale') return first
+  if (thoughtRefusalOf(first) === 'stale') return first
   let last = first
   const { refused, request } = sending
   const isOrder = first.classification?.class === 'order'
@@ -76,10 +75,10 @@ export async function restoreOnRefusal(
 // --- internal ---
 
 /** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
-function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtRefusal | null {
+function thoughtRefusalOf(judged: Judged): ThoughtRefusal | null {
   if (!isOurDoing(judged)) return null
   const text = readableText(judged)
-  return text === null ? null : answers.thoughtRefusal(text)
+  return text === null ? null : thoughtRefusalIn(text)
 }
 
 /** The same view with user messages joined; null where that changes nothing. */

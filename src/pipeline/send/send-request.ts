@@ -1,3 +1,4 @@
+import { asStream } from '../../formats/typed-events.ts'
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { measureAfterRefusal } from '../measure/measure-request.ts'
 import {
@@ -152,8 +153,8 @@ function withoutStreaming(form: Form): Form | null {
 function streamedAnswer(plain: Outcome): Outcome | null {
   const { answer, form } = plain
   const { dialect, body } = form.chat
-  const { streamType, asStream } = dialect.answers
-  const streamed = asStream(parsedBody(plain))
+  const { streamType } = dialect.answers
+  const streamed = asStream(dialect.answers, parsedBody(plain))
   if (streamed === null) return null
   const rawHeaders = withoutLength(answer.rawHeaders).map((text, at, headers) =>
     at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-type' ? `${streamType}; charset=utf-8` : text,

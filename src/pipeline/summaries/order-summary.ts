@@ -1,3 +1,4 @@
+import { continuedBody } from '../../formats/continued-body.ts'
 import type { WorthyRange } from '../../compaction/ahead.ts'
 import type { Compacted } from '../../compaction/compact.ts'
 import type { Compaction, SummaryRange } from '../../compaction/compaction.ts'
@@ -303,6 +304,6 @@ function bodyOf(
   const around = parseJsonText(`${before}[]${behind}`)
   const texts = messages.map(({ item }) => standaloneJson(chat.source, chat.messages, item))
   texts.push(chat.dialect.entries.user(instruction))
-  const { continued } = chat.dialect.summaries
-  return continued(isJsonObject(around) ? around : {}, texts, recall?.tool ?? null, fields)
+  const own = isJsonObject(around) ? around : {}
+  return continuedBody(chat.dialect, own, texts, recall?.tool ?? null, fields)
 }

@@ -3,6 +3,7 @@ import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
 import type { ViewMessage } from '../../compaction/view/view.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
+import { systemText } from '../../formats/content/content-parts.ts'
 import { parseEntry } from '../../formats/entry-facts.ts'
 import { sum, sumOf } from '../../conversation/sizes.ts'
 import { PRIMING_TOKENS } from '../../tokens/message-tokens.ts'
@@ -104,7 +105,7 @@ function textsOf(
 /** By what a person knows a conversation again: the first words of its task, and the folder that its client works in. */
 function openingOf({ dialect, source, body, messages }: Chat): Opening {
   let words: string | null = null
-  const beside = body.system === null ? '' : dialect.bodies.systemText(parseJson(source, body.system))
+  const beside = body.system === null ? '' : systemText(parseJson(source, body.system))
   let folder = folderIn(beside)
   for (const message of messages.slice(0, LOOKED_AT)) {
     const { role } = message.facts

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ollamaChat } from '../../../src/formats/ollama/ollama.ts'
+import { repairCalls } from '../../../src/formats/repair.ts'
 import { runAtOnce } from '../../../src/json/source.ts'
 import { dialectContract, sampleAnswer, sampleEntry, sampleStream } from '../../contracts/dialect-contract.ts'
 import { factsOfBody, readBody } from '../../support/read-body.ts'
@@ -133,7 +134,7 @@ test('a role in capitals is that role', () => {
   expect(messages.map(({ facts }) => facts.callNames)).toEqual(
     readBody(ollamaChat, `{"messages":[${call},${result}]}`).messages.map(({ facts }) => facts.callNames),
   )
-  expect(runAtOnce(ollamaChat.rules.repair(source, messages))).toBeNull()
+  expect(runAtOnce(repairCalls(source, messages, ollamaChat.rules))).toBeNull()
 })
 
 test('who says what becomes of a long prompt is not contradicted', () => {
@@ -148,7 +149,7 @@ test('a result without an id answers a call that has one', () => {
     ollamaChat,
     JSON.stringify({ messages: [user, call, result].map((text) => JSON.parse(text)) }),
   )
-  expect(runAtOnce(ollamaChat.rules.repair(source, messages))).toBeNull()
+  expect(runAtOnce(repairCalls(source, messages, ollamaChat.rules))).toBeNull()
 })
 
 test('pictures are read with their sizes, and go with a mark in their place', () => {

@@ -1,9 +1,10 @@
-import { isJsonObject, isPresent, type JsonObject, stringOr } from '../../../json/json-value.ts'
+import { isJsonObject, isPresent, type JsonObject, objectsOf, stringOr } from '../../../json/json-value.ts'
 import type { Finish } from '../../answer-contract.ts'
 import type { AnswerParts, AnswerReader, AnswerWire, ClientWriter, Move, Part } from '../../reply-wire.ts'
 import { readEventText, type TypedEvent, writeEvent } from '../../typed-events.ts'
 import { addUsage } from '../../usage-sum.ts'
-import { finishOf, readAnswer, readUsage } from '../answers.ts'
+import { finishOf } from '../../answer-json.ts'
+import { readAnswer, readUsage } from '../answers.ts'
 import { addedFields, thoughtFields } from '../thoughts.ts'
 import { addDelta, type Growing, mergedDelta } from './merged-delta.ts'
 import { createCallReader, isIncompleteCall, nameIn } from './streamed-calls.ts'
@@ -49,24 +50,16 @@ export const chatAnswerWire: AnswerWire = {
   hasRefusal: ([part]) => isPresent(fieldsOf(part?.['message'])['refusal']),
   usageOf: (usage) => readUsage({ usage }),
   reasons: { calls: 'tool_calls', end: 'stop' },
-  thoughtsWait: false,
-  takesEmptyTexts: true,
   isOneText: true,
-  isNumbered: false,
-}
-
-/** Whether an event is the last word of a stream. */
-export function isLastChunk(event: string): boolean {
-  return readEventText(event).kind === 'done'
 }
 
 /**
  * The events that say what a plain answer says: one chunk with the message of each choice, one with its reason to end, the usage
  * where it is stated.
  */
-export function chatEvents({ choices, usage, ...about }: JsonObject): readonly (string | null)[] {
-  const answered = Array.isArray(choices) ? choices.filter(isJsonObject) : []
-  const chunk = (more: JsonObject): string | null =>
+export function chatEvents({ choices, usage, ...about }: JsonObject): readonly string[] {
+  const answered = objectsOf(choices)
+  const chunk = (more: JsonObject): string =>
     writeEvent('', { ...about, object: 'chat.completion.chunk', ...more })
   return [
     ...answered.map((choice) => chunk({ choices: [messageOf(choice)] })),
@@ -124,7 +117,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
       moves.push({ kind: 'begin', part: text, json })
     }
     moves.push({ kind: 'text', part: text, at: 0, text: stringOr(content, ''), json })
-    if (Array.isArray(deltas)) moves.push(...calls.take(deltas.filter(isJsonObject), json))
+    moves.push(...calls.take(objectsOf(deltas), json))
     const reason = reasonIn(choice)
     if (reason === null) return moves
     finish = finishOf(reason)
@@ -139,7 +132,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
       const { tool_calls: made, ...said } = choice['message']
       const { logprobs } = choice
       parts.add('text', { message: said, ...(isJsonObject(logprobs) ? { logprobs } : {}) }, {})
-      for (const json of Array.isArray(made) ? made.filter(isJsonObject) : [])
+      for (const json of objectsOf(made))
         parts.add('call', json, { isOurs: toolName !== null && nameIn(json) === toolName })
       finish = finishOf(choice['finish_reason'])
       usage = isJsonObject(body['usage']) ? body['usage'] : null
@@ -167,13 +160,13 @@ function createWriter(): ClientWriter {
     const { usage } = chunk
     const choice = choiceIn(chunk)
     hasUsage ||= isJsonObject(usage)
-    const text = writeEvent('', {
+    const stated = {
       ...chunk,
       ...identity,
       ...(isJsonObject(usage) ? { usage: addUsage(usageBefore, usage) } : {}),
       ...(choice === null ? {} : { choices: [{ ...choice, delta, finish_reason: reason }] }),
-    })
-    return text === null ? [] : [text]
+    }
+    return [writeEvent('', stated)]
   }
 
   /** What a chunk like this one says, but for its end, which is stated by another. */
@@ -192,11 +185,6 @@ function createWriter(): ClientWriter {
     const isTelling = ([key, value]: [string, unknown]): boolean =>
       isFirst || (key !== 'role' && value !== null && value !== '')
     return Object.fromEntries(fields.filter(isTelling))
-  }
-
-  function usageOfThoseBefore(): readonly string[] {
-    const text = writeEvent('', { ...latest, ...identity, choices: [], usage: usageBefore })
-    return text === null ? [] : [text]
   }
 
   function call(
@@ -225,7 +213,9 @@ function createWriter(): ClientWriter {
     end: ({ says, json }, ending) => {
       if (says !== 'last') return written(json, {}, ending.reason ?? choiceIn(json)?.['finish_reason'])
       // Those before stated theirs, which no chunk has carried yet.
-      return usageBefore === null || hasUsage ? null : [...usageOfThoseBefore(), 'data: [DONE]\n\n']
+      if (usageBefore === null || hasUsage) return null
+      const usage = writeEvent('', { ...latest, ...identity, choices: [], usage: usageBefore })
+      return [usage, 'data: [DONE]\n\n']
     },
     cut: (_, hasEnded) => [
       ...(hasEnded ? [] : written({ ...latest, usage: undefined }, {}, 'length')),
@@ -288,7 +278,7 @@ function fieldsOf(value: unknown): JsonObject {
 
 /** A choice whose message is one delta; calls are numbered, as those of a stream are. */
 function messageOf({ message, ...choice }: JsonObject): JsonObject {
-  const said = isJsonObject(message) ? message : {}
+  const said = fieldsOf(message)
   const calls = said['tool_calls']
   const numbered = Array.isArray(calls)
     ? { tool_calls: calls.map((call, index) => (isJsonObject(call) ? { index, ...call } : call)) }

@@ -1,25 +1,14 @@
-import { type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
+import { type JsonObject, stringifyJson, stringOr, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
-import { contentOf } from './blocks.ts'
 
-/** An event as text; null if it is nested too deep to be written. */
-export function writeMessageEvent(event: NewEvent): string | null {
-  return writeEvent(event.type, event)
-}
-
-/** Whether an event is the last word of a stream; looked up without parsing it. */
-export function isLastEvent(event: string): boolean {
-  return lastWord.test(event)
-}
-
-/** The events that say what a plain message says; null in place of what is nested too deep to be written. */
-export function messageEvents(body: JsonObject): readonly (string | null)[] {
+/** The events that say what a plain message says; '' in place of what is nested too deep to be written. */
+export function messageEvents(body: JsonObject): readonly string[] {
   const { usage, context_management: managed } = body
   const ends = stated(body, 'stop_reason', 'stop_sequence', 'stop_details', 'container')
   const unsaid = Object.fromEntries(Object.keys(ends).map((key) => [key, null]))
   const events: readonly (NewEvent | null)[] = [
     { type: 'message_start', message: { ...body, content: [], ...unsaid } },
-    ...contentOf(body).flatMap(blockEvents),
+    ...objectsOf(body['content']).flatMap(blockEvents),
     {
       type: 'message_delta',
       delta: ends,
@@ -28,7 +17,7 @@ export function messageEvents(body: JsonObject): readonly (string | null)[] {
     },
     { type: 'message_stop' },
   ]
-  return events.map((event) => (event === null ? null : writeMessageEvent(event)))
+  return events.map((event) => (event === null ? '' : writeEvent(event.type, event)))
 }
 
 export function blockStop(index: number): NewEvent {
@@ -40,8 +29,6 @@ export function textDelta(index: number, text: string): NewEvent {
 }
 
 // --- internal ---
-
-const lastWord = /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m
 
 function stated(body: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in body).map((key) => [key, body[key]]))

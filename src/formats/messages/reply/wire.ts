@@ -1,11 +1,15 @@
-import { isJsonObject, type JsonObject, stringifyJson, stringOr } from '../../../json/json-value.ts'
-import { parseAnswerText } from '../../answer-json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  stringifyJson,
+  stringOr,
+  objectsOf,
+} from '../../../json/json-value.ts'
+import { finishOf, parseAnswerText } from '../../answer-json.ts'
 import type { AnswerReader, ClientWriter, Move, Part, AnswerParts, AnswerWire } from '../../reply-wire.ts'
-import { type NewEvent, readTypedEvent, type TypedEvent } from '../../typed-events.ts'
-import { messageFinish, readMessageAnswer } from '../read-answer.ts'
-import { createStreamedUsage, totalUsage } from '../usage.ts'
-import { contentOf, contentText, isTextBlock, isThought, isToolUse, joinedBlocks } from './blocks.ts'
-import { blockStop, textDelta, writeMessageEvent } from './events.ts'
+import { type NewEvent, readTypedEvent, type TypedEvent, writeEvent } from '../../typed-events.ts'
+import { createStreamedUsage, readMessageAnswer, totalUsage } from '../read-answer.ts'
+import { blockStop, textDelta } from './events.ts'
 
 /** A message: its parts are its blocks, in places that follow each other without gaps. */
 export const messageAnswerWire: AnswerWire = {
@@ -27,13 +31,49 @@ export const messageAnswerWire: AnswerWire = {
   hasRefusal: (_, finish) => finish === 'filtered',
   usageOf: totalUsage,
   reasons: { calls: 'tool_use', end: 'end_turn' },
-  thoughtsWait: false,
-  takesEmptyTexts: false,
-  isOneText: false,
-  isNumbered: false,
+  refusesEmptyTexts: true,
+}
+
+export function isTextBlock(block: JsonObject): boolean {
+  return block['type'] === 'text'
+}
+
+/** Whether a block is such as a server may bind to all that stood before it. */
+export function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking' || type === 'connector_text'
 }
 
 // --- internal ---
+
+/** Whether a block is a call that the client answers. What the server's own tools did has types of its own. */
+function isToolUse(block: JsonObject): boolean {
+  return block['type'] === 'tool_use'
+}
+
+/** What the texts among some blocks say. Neighbours are one text, cut where what is cited begins and ends. */
+function contentText(blocks: readonly JsonObject[]): string {
+  let text = ''
+  let before: JsonObject | undefined
+  for (const block of blocks) {
+    if (isTextBlock(block)) {
+      const words = stringOr(block['text'], '')
+      const isApart = before !== undefined && !isTextBlock(before) && text !== '' && words !== ''
+      text += (isApart ? '\n\n' : '') + words
+    }
+    before = block
+  }
+  return text
+}
+
+/** A text that was cut, and goes on in another. */
+function joinedBlocks(before: JsonObject, next: JsonObject): JsonObject {
+  const citations: unknown[] = [before['citations'], next['citations']].filter(Array.isArray).flat()
+  return {
+    ...before,
+    text: stringOr(before['text'], '') + stringOr(next['text'], ''),
+    ...(citations.length > 0 ? { citations } : {}),
+  }
+}
 
 function createReader(parts: AnswerParts, toolName: string | null): AnswerReader {
   /** The latest at each place. */
@@ -111,13 +151,13 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
     take,
     takePlain: (body) => {
       if (!Array.isArray(body['content']) || readMessageAnswer(body)?.isError !== false) return false
-      for (const block of contentOf(body)) add(block)
+      for (const block of objectsOf(body['content'])) add(block)
       stopReason = stringOr(body['stop_reason'], null)
       streamed.add(body['usage'])
       about = body
       return true
     },
-    finish: () => messageFinish(stopReason),
+    finish: () => finishOf(stopReason),
     usage: streamed.value,
     about: () => about,
   }
@@ -198,6 +238,5 @@ function writtenEnd(json: JsonObject, reason: unknown, usage: JsonObject | null)
 }
 
 function written(event: NewEvent): readonly string[] {
-  const text = writeMessageEvent(event)
-  return text === null ? [] : [text]
+  return [writeEvent(event.type, event)]
 }

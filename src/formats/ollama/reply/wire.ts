@@ -39,16 +39,7 @@ export const ollamaAnswerWire: AnswerWire = {
   usageOf: (usage) => (usage === null ? null : chatUsage(usage)),
   // Ollama states "stop" for a reply that calls tools, too.
   reasons: { calls: 'stop', end: null },
-  thoughtsWait: false,
-  takesEmptyTexts: true,
   isOneText: true,
-  isNumbered: false,
-}
-
-/** Whether a line is the last of its stream. */
-export function isLastLine(line: string): boolean {
-  const json = parseJsonText(line)
-  return isJsonObject(json) && json['done'] === true
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../json/json-value.ts'
+import { type JsonObject, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
-import { isMessage, messageParts, outputOf } from './output.ts'
+import { isMessage, messageParts } from './output.ts'
 
 /** The texts that items and parts of messages have, by their types: the key of each, and the events that write it. */
 export const writtenTexts: ReadonlyMap<unknown, { readonly key: string; readonly event: string }> = new Map([
@@ -20,19 +20,18 @@ export function statusOf(type: string, response: JsonObject): unknown {
   return response['status'] ?? (isEnding(type) ? endings[type] : undefined)
 }
 
-/** Whether an event is the last word of a stream; looked up without parsing it. */
-export function isDone(event: string): boolean {
-  return lastWord.test(event)
-}
+/** What is in the last word of a stream. */
+export const lastWord =
+  /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
 
-/** The events that say what a plain response says; null in place of what is nested too deep to be written. */
-export function responseEvents(body: JsonObject): readonly (string | null)[] {
+/** The events that say what a plain response says; '' in place of what is nested too deep to be written. */
+export function responseEvents(body: JsonObject): readonly string[] {
   const begun = { ...body, status: 'in_progress', output: [], usage: null, incomplete_details: null }
   const isIncomplete = body['status'] === 'incomplete'
   const events: readonly NewEvent[] = [
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
-    ...outputOf(body).flatMap(itemEvents),
+    ...objectsOf(body['output']).flatMap(itemEvents),
     { type: isIncomplete ? 'response.incomplete' : 'response.completed', response: body },
   ]
   return events.map((event, at) => writeEvent(event.type, { ...event, sequence_number: at }))
@@ -91,9 +90,6 @@ const endings: Readonly<Record<string, string>> = {
   'response.incomplete': 'incomplete',
   'response.failed': 'failed',
 }
-
-const lastWord =
-  /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
 
 function partEvents(part: JsonObject, place: JsonObject): readonly NewEvent[] {
   const text = writtenTexts.get(part['type'])

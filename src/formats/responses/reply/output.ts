@@ -1,17 +1,11 @@
-import { isJsonObject, stringOr, type JsonObject } from '../../../json/json-value.ts'
+import { type JsonObject, objectsOf, stringOr } from '../../../json/json-value.ts'
 import type { SeenPart } from '../../reply-wire.ts'
-
-/** The items of a response's output; none if there is no list of them. */
-export function outputOf(response: JsonObject): readonly JsonObject[] {
-  const { output } = response
-  return Array.isArray(output) ? output.filter(isJsonObject) : []
-}
 
 /** The parts of a message's content; a text alone is one. */
 export function messageParts(item: JsonObject): readonly JsonObject[] {
   const { content } = item
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'output_text', text: content }]
-  return Array.isArray(content) ? content.filter(isJsonObject) : []
+  return objectsOf(content)
 }
 
 export function isMessage(item: JsonObject): boolean {

@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, parseJsonText, stringOr } from '../../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  objectsOf,
+  parseJsonText,
+  stringOr,
+} from '../../../json/json-value.ts'
 import type {
   AnswerReader,
   SeenPart,
@@ -18,7 +24,6 @@ import {
   isMessage,
   joinedMessage,
   messageParts,
-  outputOf,
   outputText,
   partTexts,
   shownPartIndex,
@@ -47,8 +52,6 @@ export const responseAnswerWire: AnswerWire = {
   reasons: { calls: 'completed', end: null },
   statedAtEnd: (isCut) => ({ status: isCut ? 'incomplete' : 'completed' }),
   thoughtsWait: true,
-  takesEmptyTexts: true,
-  isOneText: false,
   isNumbered: true,
 }
 
@@ -96,7 +99,7 @@ function createReader(parts: AnswerParts, toolName: string | null): AnswerReader
     takePlain: (body) => {
       const isReply = Array.isArray(body['output']) && body['object'] !== 'response.compaction'
       if (!isReply || readResponse(body)?.isError !== false) return false
-      for (const item of outputOf(body)) add(item)
+      for (const item of objectsOf(body['output'])) add(item)
       response = body
       return true
     },
@@ -124,11 +127,9 @@ function createWriter(): ClientWriter {
 
   function written(json: JsonObject & { readonly type: string }): readonly string[] {
     if (number !== null) number += 1
-    const text = writeEvent(
-      isNamed ? json.type : '',
-      number === null ? json : { ...json, sequence_number: number },
-    )
-    return text === null ? [] : [text]
+    return [
+      writeEvent(isNamed ? json.type : '', number === null ? json : { ...json, sequence_number: number }),
+    ]
   }
 
   /** The beginning of a part of a message, and the end of the one before it. */

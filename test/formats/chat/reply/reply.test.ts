@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chatCompletions } from '../../../../src/formats/chat/chat.ts'
 import type { CallRules, StreamEvent } from '../../../../src/formats/answer-contract.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
 import { joiningOf } from '../../joined.ts'
 import { eventsOf, readAsClient, type Said } from './streamed.ts'
 
@@ -289,7 +290,7 @@ const said = { role: 'assistant', content: 'Hello' }
 const call = (id: string) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } })
 
 function chunksOf(body: unknown): unknown[] {
-  const events = (chatCompletions.answers.asStream(body)?.text ?? '')
+  const events = (asStream(chatCompletions.answers, body)?.text ?? '')
     .split('\n\n')
     .filter((event) => event !== '')
   expect(events.pop()).toBe('data: [DONE]')
@@ -334,6 +335,6 @@ describe('a plain answer as a stream', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 1 }
     const body = { choices: [{ index: 0, message: said, finish_reason: 'stop' }], usage }
     expect(chunksOf(body).at(-1)).toEqual({ object: 'chat.completion.chunk', choices: [], usage })
-    expect(chatCompletions.answers.asStream(body)?.statesUsage).toBe(true)
+    expect(asStream(chatCompletions.answers, body)?.statesUsage).toBe(true)
   })
 })

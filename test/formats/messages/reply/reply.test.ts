@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { messages as dialect } from '../../../../src/formats/messages/messages.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
+import { withOwnIds } from '../../../../src/formats/turns.ts'
 import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought } from './streamed.ts'
@@ -9,13 +11,13 @@ import { callOf, messageOf, ping, readStrictly, search, streamOf, text, thought 
 const { joinedBodies, joinedStreams } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (asStream(dialect.answers, body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The messages, as JSON, by which a model goes on behind these blocks, all of whose calls were answered. */
 function turn(content: readonly JsonObject[], before = '', reason = 'tool_use'): readonly string[] {
   const reply = dialect.replies.read(messageOf(content, { reason })) ?? expect.fail('no reply')
   const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
-  return dialect.replies.answeredCalls(before + (reply.text ?? ''), reply, answered, 2)
+  return dialect.replies.answeredCalls(before + (reply.text ?? ''), reply, withOwnIds(answered, 2))
 }
 
 const parsed = (messages: readonly string[]) => messages.map((message): unknown => JSON.parse(message))
@@ -181,7 +183,7 @@ describe('a plain message as a stream', () => {
     const events = eventsOf(body)
     expect(readStrictly(events)).toEqual(body)
     for (const event of events) expect(event).toMatch(/^event: (\w+)\ndata: \{"type":"\1"/)
-    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
+    expect(asStream(dialect.answers, body)?.statesUsage).toBe(true)
   })
 
   test('the server’s own compaction is stated by the delta that clients read', () => {
@@ -232,15 +234,15 @@ describe('a model that goes on', () => {
       {
         role: 'assistant',
         content: [
-          { ...bare, id: 'recall_2_0' },
-          { ...bare, id: 'recall_2_1', input: {} },
+          { ...bare, id: 'recall020' },
+          { ...bare, id: 'recall021', input: {} },
         ],
       },
       {
         role: 'user',
         content: [
-          { ...answerTo(''), tool_use_id: 'recall_2_0' },
-          { ...answerTo(''), tool_use_id: 'recall_2_1' },
+          { ...answerTo(''), tool_use_id: 'recall020' },
+          { ...answerTo(''), tool_use_id: 'recall021' },
         ],
       },
     ])

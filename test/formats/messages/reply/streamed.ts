@@ -1,6 +1,7 @@
 import { isJsonObject, parseJsonText, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { messages } from '../../../../src/formats/messages/messages.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
 import { eventOf, eventsIn } from '../../joined.ts'
 
 /** What a message says beside its content. */
@@ -58,7 +59,7 @@ export function streamOf(
 ): readonly StreamEvent[] {
   // One in which there is nothing to show has no stream that says the same: a block is left out again.
   const last = { type: 'container_upload', file_id: 'last' }
-  const whole = messages.answers.asStream(messageOf([...content, last], about))?.text ?? ''
+  const whole = asStream(messages.answers, messageOf([...content, last], about))?.text ?? ''
   const events = eventsIn(whole.split(/(?<=\n\n)/)).filter(({ index }) => index !== content.length)
   const reason = messageOf(content, about)['stop_reason']
   return events

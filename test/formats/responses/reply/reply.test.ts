@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { responses as dialect } from '../../../../src/formats/responses/responses.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
+import { withOwnIds } from '../../../../src/formats/turns.ts'
 import { continuationSeam } from '../../../../src/pipeline/reply/seams.ts'
 import { continuing, eventOf, eventsIn, joiningOf, recalling } from '../../joined.ts'
 import {
@@ -20,14 +22,14 @@ import {
 const { joinedBodies, joinedStreams, brokenOff } = joiningOf(dialect.replies)
 
 const eventsOf = (body: unknown): string[] =>
-  (dialect.answers.asStream(body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
+  (asStream(dialect.answers, body)?.text ?? '').split(/(?<=\n\n)/).filter((event) => event !== '')
 
 /** The items by which a model goes on behind these, all of whose calls were answered. */
 function turn(items: readonly JsonObject[], more: object = {}, before = ''): unknown[] {
   const reply = dialect.replies.read(responseOf(items, { more })) ?? expect.fail('no reply')
   const answered = reply.calls.map((call) => ({ call, answer: `answer to ${call.id}` }))
   return dialect.replies
-    .answeredCalls(before + (reply.text ?? ''), reply, answered, 2)
+    .answeredCalls(before + (reply.text ?? ''), reply, withOwnIds(answered, 2))
     .map((item): unknown => JSON.parse(item))
 }
 
@@ -351,7 +353,7 @@ describe('a plain response as a stream', () => {
     for (const event of events) expect(event).toMatch(/^event: (\S+)\ndata: \{"type":"\1"/)
     expect(eventsIn(events).map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at))
     expect(textsIn(events)).toEqual({ msg_1: 'Hello' })
-    expect(dialect.answers.asStream(body)?.statesUsage).toBe(true)
+    expect(asStream(dialect.answers, body)?.statesUsage).toBe(true)
   })
 
   test('one that was cut ends so', () => {
@@ -398,10 +400,10 @@ describe('a model that goes on', () => {
   test('a call without an id gets one, and one that was cut has arguments', () => {
     const { call_id: _call, id: _id, ...bare } = callOf('recall', '{"se')
     expect(turn([bare, bare].map((each) => ({ ...each })))).toEqual([
-      { ...bare, call_id: 'recall_2_0', arguments: '{}' },
-      { ...bare, call_id: 'recall_2_1', arguments: '{}' },
-      { ...answerTo(''), call_id: 'recall_2_0' },
-      { ...answerTo(''), call_id: 'recall_2_1' },
+      { ...bare, call_id: 'recall020', arguments: '{}' },
+      { ...bare, call_id: 'recall021', arguments: '{}' },
+      { ...answerTo(''), call_id: 'recall020' },
+      { ...answerTo(''), call_id: 'recall021' },
     ])
   })
 })

@@ -2,6 +2,7 @@ import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { isJsonObject, type JsonObject } from '../../../../src/json/json-value.ts'
 import type { StreamEvent } from '../../../../src/formats/answer-contract.ts'
 import { responses } from '../../../../src/formats/responses/responses.ts'
+import { asStream } from '../../../../src/formats/typed-events.ts'
 import { eventOf, eventsIn } from '../../joined.ts'
 
 /** What an answer says beside its items. */
@@ -59,7 +60,7 @@ export function streamOf(
   about: About = {},
   pieceCharacters = 3,
 ): readonly StreamEvent[] {
-  const whole = responses.answers.asStream(responseOf(output, about))?.text ?? ''
+  const whole = asStream(responses.answers, responseOf(output, about))?.text ?? ''
   const pieces = eventsIn(whole.split(/(?<=\n\n)/)).flatMap((event) => {
     const { delta } = event
     if (typeof delta !== 'string') return [event]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namedTools, shownTools, toolsInForce } from '../../src/formats/deferred-tools.ts'
+import { namedTools, shownTools, toolsInForce } from '../../src/formats/tool-lists.ts'
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', name, ...more })
 const deferred = (name: string) => tool(name, { defer_loading: true })

@@ -1,4 +1,23 @@
-import { isJsonObject, type JsonObject } from '../json/json-value.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/json-value.ts'
+import type { RecallTool } from './contract.ts'
+
+/** The names that the tools of a list take, whatever their kind. Tools may hold others. */
+export function toolNamesIn(tools: unknown): readonly string[] {
+  return objectsOf(tools).flatMap((tool) => [
+    ...objectsOf([tool, tool['function'], tool['custom']]).flatMap(({ name }) =>
+      typeof name === 'string' ? [name] : [],
+    ),
+    ...toolNamesIn(tool['tools']),
+  ])
+}
+
+/** A tool as chats have it: without `strict`, which servers want of all tools or of none. */
+export function functionTool({ name, description, properties }: RecallTool): JsonObject {
+  return {
+    type: 'function',
+    function: { name, description, parameters: { type: 'object', properties } },
+  }
+}
 
 /**
  * The tools of a list that the model is shown: those whose loading is deferred are not, until the history has named them.
