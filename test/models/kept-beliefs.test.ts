@@ -9,6 +9,7 @@ import {
   fakeUpstream,
   json,
   overflow,
+  windowedAt,
   type FakeUpstream,
   type Script,
 } from '../support/fake-upstream.ts'
@@ -50,13 +51,7 @@ async function requestsFor(
 }
 
 const windowTokens = 4096
-
-/** Has a window of 4,096 tokens of four bytes. */
-const windowed: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  const answer = tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine')
-  return answer(request, outgoing, incoming)
-}
+const windowed = windowedAt(windowTokens)
 
 /** A conversation that overflows this window, other than those of other seeds. */
 const tooLong = (seed: number) => chatOf(longRun(14, seed))
@@ -118,13 +113,10 @@ const counted = {
 /** Counts half as many tokens again as we do, and refuses what exceeds its window by that. */
 async function denseCounter(): Promise<Script> {
   const { count } = await loadCounter('o200k_base')
-  return (received, outgoing, incoming) => {
+  return (received) => {
     const tokens = Math.round(rawMessages(received).reduce((sum, text) => sum + count(text), 0) * 1.5)
     const isTooLong = tokens > budgetTokens
-    const answer = isTooLong
-      ? overflow(16_000, tokens + 2_000)
-      : completion('fine', { prompt_tokens: tokens })
-    return answer(received, outgoing, incoming)
+    return isTooLong ? overflow(16_000, tokens + 2_000) : completion('fine', { prompt_tokens: tokens })
   }
 }
 

@@ -17,12 +17,15 @@ export type ReceivedRequest = {
   brokenOff: boolean
 }
 
-/** One answer. `request.body` is whole unless the upstream was opened with `readBody: false`. */
+/**
+ * One answer, or another script that gives it, chosen by the request. `request.body` is whole unless the upstream was opened
+ * with `readBody: false`.
+ */
 export type Script = (
   request: ReceivedRequest,
   outgoing: ServerResponse,
   incoming: IncomingMessage,
-) => void | Promise<void>
+) => void | Script | Promise<void | Script>
 
 export type FakeUpstream = Awaited<ReturnType<typeof fakeUpstream>>
 
@@ -66,11 +69,11 @@ export async function fakeUpstream(
       if (!outgoing.writableFinished) request.left = true
     })
     if (options.readBody === false) {
-      void play?.(request, outgoing, incoming)
+      void perform(play, request, outgoing, incoming)
       return
     }
     incoming.on('data', (piece: Buffer) => pieces.push(piece))
-    incoming.on('end', () => void play?.(request, outgoing, incoming))
+    incoming.on('end', () => void perform(play, request, outgoing, incoming))
   })
   server.on('connection', (socket) => {
     connections += 1
@@ -144,6 +147,18 @@ export const overflow = (windowTokens: number, promptTokens = windowTokens + 1_0
     400,
   )
 
+/** Has a window of so many tokens of four bytes; `good` is told how many a prompt has that fits. */
+export const windowedAt =
+  (
+    windowTokens: number,
+    good: (promptTokens: number) => Script = () => completion('fine'),
+    refusal?: Script,
+  ): Script =>
+  ({ body }) => {
+    const tokens = Math.round(body.length / 4)
+    return tokens > windowTokens ? (refusal ?? overflow(windowTokens, tokens)) : good(tokens)
+  }
+
 /** How a stream ends: properly, never, or by a connection that is cut. */
 export type StreamEnd = 'clean' | 'never' | 'cut'
 
@@ -178,6 +193,14 @@ export function stream(text: string, end: StreamEnd = 'clean'): Script {
 /** Takes the request and never answers. */
 export const silence: Script = () => {
   // Nothing is the answer.
+}
+
+/** Plays a script, and the one that it leaves the answer to. */
+function perform(script: Script | undefined, ...exchange: Parameters<Script>): void | Promise<void> {
+  const next = script?.(...exchange)
+  if (next instanceof Promise)
+    return next.then((later) => (later === undefined ? later : perform(later, ...exchange)))
+  return next === undefined ? next : perform(next, ...exchange)
 }
 
 const nextTurn = (): Promise<void> =>

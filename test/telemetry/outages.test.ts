@@ -292,8 +292,7 @@ test('a Foldgate that has no place free', async () => {
 test('an overflow storm: the page says what failed before it says what was saved, and the log has one line', async () => {
   const refuse = overflow(6_000, 7_000)
   await using at = await standWith(
-    (request, ...rest) =>
-      (request.body.includes('PLANTED-WORDS') ? completion('fine') : refuse)(request, ...rest),
+    (request) => (request.body.includes('PLANTED-WORDS') ? completion('fine') : refuse),
     { profile: { window: { tokens: 6_000, output_reserve: 1_000 } } },
   )
   for (const messages of growing(longRun(10, 1))) await postChat(at.url, chatOf(messages, known))

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { modelCard, type ModelCard } from '../../../src/admin/model-cards.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
-import { completion, overflow, type Script } from '../../support/fake-upstream.ts'
+import { completion, windowedAt } from '../../support/fake-upstream.ts'
 import { modelsOn } from '../../support/models.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
 import { propertyRuns } from '../../support/property-runs.ts'
@@ -15,13 +15,7 @@ const windowTokens = 4_096
 const roomy = { window: { tokens: 30_000, output_reserve: 1_000 } }
 const growing = longRun(16, 1)
 
-/** Has a window of 4,096 tokens of four bytes, and says so when it is exceeded. */
-const windowed: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  const answer =
-    tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine', { prompt_tokens: tokens })
-  return answer(request, outgoing, incoming)
-}
+const windowed = windowedAt(windowTokens, (tokens) => completion('fine', { prompt_tokens: tokens }))
 
 const told = z.strictObject({
   value: z.unknown(),

@@ -141,15 +141,15 @@ function spelt(body: object, isStreamed: boolean): string {
 }
 
 /** Takes conversations of three messages and no longer ones. */
-const shortOnly: Script = (request, outgoing, incoming) => {
+const shortOnly: Script = (request) => {
   const isLong = rawMessages(request).length > 3
-  return (isLong ? overflow(2_000, 12_000) : completion('short'))(request, outgoing, incoming)
+  return isLong ? overflow(2_000, 12_000) : completion('short')
 }
 
 /** A server that has both models. */
-const bothModels: Script = (request, outgoing, incoming) => {
+const bothModels: Script = (request) => {
   const isLarge = request.body.includes('"large-model"')
-  return (isLarge ? completion(said) : overflow(8_192, 12_000))(request, outgoing, incoming)
+  return isLarge ? completion(said) : overflow(8_192, 12_000)
 }
 
 const signed = (part: number) => ({
@@ -319,10 +319,9 @@ test('what the larger model says of its window is learnt for it, and what it ans
   let asked = 0
   await using at = await standOf({
     small: overflow(8_192, 12_000),
-    large: (request, outgoing, incoming) => {
+    large: () => {
       asked += 1
-      const answer = asked === 1 ? overflow(6_000, 12_000) : completion(said, { prompt_tokens: 4_000 })
-      return answer(request, outgoing, incoming)
+      return asked === 1 ? overflow(6_000, 12_000) : completion(said, { prompt_tokens: 4_000 })
     },
     profile: auto,
     largeProfile: { models: ['large-model'] },
@@ -348,12 +347,7 @@ test.each([
 ])('none for %s', async (_, more, headers) => {
   const denied = json({ error: { message: 'Not with this key.' } }, 401)
   await using at = await standOf({
-    small: (request, outgoing, incoming) =>
-      (request.headers['x-refuse'] === 'denied' ? denied : overflow(8_192, 12_000))(
-        request,
-        outgoing,
-        incoming,
-      ),
+    small: (request) => (request.headers['x-refuse'] === 'denied' ? denied : overflow(8_192, 12_000)),
     large: completion(said),
     profile: { ...profile, ...more },
   })

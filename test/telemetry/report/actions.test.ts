@@ -44,8 +44,8 @@ const refusingOnce = (error: object): readonly Script[] => [
 
 /** Whether the upstream takes requests and closes their connections. */
 let isCutOff = true
-const cutOff: Script = (request, outgoing, incoming) =>
-  isCutOff ? void outgoing.socket?.destroy() : completion('PLANTED')(request, outgoing, incoming)
+const cutOff: Script = (_request, outgoing) =>
+  isCutOff ? void outgoing.socket?.destroy() : completion('PLANTED')
 
 const streamed = events([
   'data: {"model":"gpt-4o-2024","choices":[{"index":0,"delta":{"content":"fine"},"finish_reason":"stop"}]}\n\n',
@@ -444,13 +444,13 @@ const dead = ({ foldgate }: ReportStand): string => foldgate.url.replace('/v1', 
 /** Plays the script of the case whose key it is. */
 function byKey(): Script {
   const played = new Map<string, number>()
-  return (request, ...connection) => {
+  return (request) => {
     const key = request.headers.authorization ?? ''
     const { script = completion('PLANTED') } = cases[names[Number(key.split('-').at(-1))] ?? ''] ?? {}
     const scripts = typeof script === 'function' ? [script] : script
     const turn = played.get(key) ?? 0
     played.set(key, turn + 1)
-    return scripts[Math.min(turn, scripts.length - 1)]?.(request, ...connection)
+    return scripts[Math.min(turn, scripts.length - 1)]
   }
 }
 
