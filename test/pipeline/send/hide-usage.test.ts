@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageHider as createChatUsageHider } from '../../../src/formats/chat/usage-hider.ts'
 import { hidingUsage } from '../../../src/pipeline/send/usage-in-streams.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
 import { createEventCutter, type EventPiece } from '../../../src/pipeline/send/event-cutter.ts'
 
 const createUsageHider = () => hidingUsage(createChatUsageHider())
@@ -332,41 +332,36 @@ describe('whatever comes, however it is cut', () => {
   const cuts = fc.array(fc.nat(2_000), { maxLength: 40 })
 
   test('what goes on is what came but for the usage events, and no whole event waits', () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 12 }), cuts, (events, places) => {
-        const input = Buffer.from(events.map(({ text }) => text).join(''))
-        const expected = Buffer.from(events.map(({ shown }) => shown).join(''))
-        const hider = createUsageHider()
-        let fed = 0
-        let out = Buffer.alloc(0)
-        for (const piece of cutAt(input, places)) {
-          out = Buffer.concat([out, hider.feed(piece)])
-          fed += piece.length
-          expect(out.equals(expected.subarray(0, out.length))).toBe(true)
-          let taken = 0
-          let due = 0
-          for (const { text, shown } of events) {
-            taken += Buffer.byteLength(text)
-            if (taken <= fed) due += Buffer.byteLength(shown)
-          }
-          expect(out.length).toBeGreaterThanOrEqual(due)
+    forAll(100, fc.array(event, { maxLength: 12 }), cuts, (events, places) => {
+      const input = Buffer.from(events.map(({ text }) => text).join(''))
+      const expected = Buffer.from(events.map(({ shown }) => shown).join(''))
+      const hider = createUsageHider()
+      let fed = 0
+      let out = Buffer.alloc(0)
+      for (const piece of cutAt(input, places)) {
+        out = Buffer.concat([out, hider.feed(piece)])
+        fed += piece.length
+        expect(out.equals(expected.subarray(0, out.length))).toBe(true)
+        let taken = 0
+        let due = 0
+        for (const { text, shown } of events) {
+          taken += Buffer.byteLength(text)
+          if (taken <= fed) due += Buffer.byteLength(shown)
         }
-        expect(Buffer.concat([out, hider.end()]).equals(expected)).toBe(true)
-      }),
-    )
+        expect(out.length).toBeGreaterThanOrEqual(due)
+      }
+      expect(Buffer.concat([out, hider.end()]).equals(expected)).toBe(true)
+    })
   })
 
   test('where it is cut changes nothing', () => {
     const fragment = fc.constantFrom(...fragments)
-    fc.assert(
-      fc.property(fc.array(fragment, { maxLength: 30 }), cuts, (all, places) => {
-        const input = Buffer.from(all.join(''))
-        const hider = createUsageHider()
-        const out = [...cutAt(input, places).map((piece) => hider.feed(piece)), hider.end()]
-        expect(Buffer.concat(out).toString()).toBe(whole(all.join('')))
-      }),
-      { numRuns: propertyRuns(1_000) },
-    )
+    forAll(1_000, fc.array(fragment, { maxLength: 30 }), cuts, (all, places) => {
+      const input = Buffer.from(all.join(''))
+      const hider = createUsageHider()
+      const out = [...cutAt(input, places).map((piece) => hider.feed(piece)), hider.end()]
+      expect(Buffer.concat(out).toString()).toBe(whole(all.join('')))
+    })
   })
 
   // What a server sends of a reply, and what it makes of it when it is asked for usage.
@@ -394,33 +389,30 @@ describe('whatever comes, however it is cut', () => {
   })
 
   test('a client that did not ask gets the stream of a server that was not asked', () => {
-    fc.assert(
-      fc.property(server, cuts, (made, places) => {
-        const streamOf = (isAsked: boolean) => {
-          const nulls = isAsked ? made.saysNull : ''
-          const isMoved = isAsked && made.usageCount > 0
-          const usages = Array.from({ length: isAsked ? made.usageCount : 0 }, (_, index) =>
-            made.usageShape(index === 0 ? made.timings : ''),
-          )
-          return [
-            ...made.others,
-            ...made.contents.map((text) => chunkOf(`{"content":"${text}"}`, 'null', nulls)),
-            chunkOf('{}', '"stop"', nulls + (isMoved ? '' : made.timings)),
-            ...usages.map((each) => `data: ${each}`),
-            ...(made.isDone ? ['data: [DONE]'] : []),
-          ]
-            .map((lines) => lines + made.lineEnd.repeat(2))
-            .join('')
-        }
-        const hider = createUsageHider()
-        const out = [
-          ...cutAt(Buffer.from(streamOf(true)), places).map((piece) => hider.feed(piece)),
-          hider.end(),
+    forAll(1_000, server, cuts, (made, places) => {
+      const streamOf = (isAsked: boolean) => {
+        const nulls = isAsked ? made.saysNull : ''
+        const isMoved = isAsked && made.usageCount > 0
+        const usages = Array.from({ length: isAsked ? made.usageCount : 0 }, (_, index) =>
+          made.usageShape(index === 0 ? made.timings : ''),
+        )
+        return [
+          ...made.others,
+          ...made.contents.map((text) => chunkOf(`{"content":"${text}"}`, 'null', nulls)),
+          chunkOf('{}', '"stop"', nulls + (isMoved ? '' : made.timings)),
+          ...usages.map((each) => `data: ${each}`),
+          ...(made.isDone ? ['data: [DONE]'] : []),
         ]
-        expect(Buffer.concat(out).toString()).toBe(streamOf(false))
-      }),
-      { numRuns: propertyRuns(1_000) },
-    )
+          .map((lines) => lines + made.lineEnd.repeat(2))
+          .join('')
+      }
+      const hider = createUsageHider()
+      const out = [
+        ...cutAt(Buffer.from(streamOf(true)), places).map((piece) => hider.feed(piece)),
+        hider.end(),
+      ]
+      expect(Buffer.concat(out).toString()).toBe(streamOf(false))
+    })
   })
 })
 
@@ -429,18 +421,17 @@ const anyLines = fc.array(fc.constantFrom('data: a', ': b', 'x', '\n', '\r', '\r
 })
 
 test('what is taken comes out again, byte for byte, wherever it was cut and however little may be held', () => {
-  fc.assert(
-    fc.property(
-      anyLines,
-      fc.array(fc.nat(200), { maxLength: 6 }),
-      fc.constantFrom(1, 4, 1_000),
-      (lines, cuts, eventBytesMax) => {
-        const text = lines.join('')
-        const cutter = createEventCutter({ eventBytesMax })
-        const pieces = cutAt(Buffer.from(text), cuts).flatMap((part) => cutter.feed(part))
-        expect(Buffer.concat([...pieces.map(({ bytes }) => bytes), cutter.end()]).toString()).toBe(text)
-      },
-    ),
+  forAll(
+    100,
+    anyLines,
+    fc.array(fc.nat(200), { maxLength: 6 }),
+    fc.constantFrom(1, 4, 1_000),
+    (lines, cuts, eventBytesMax) => {
+      const text = lines.join('')
+      const cutter = createEventCutter({ eventBytesMax })
+      const pieces = cutAt(Buffer.from(text), cuts).flatMap((part) => cutter.feed(part))
+      expect(Buffer.concat([...pieces.map(({ bytes }) => bytes), cutter.end()]).toString()).toBe(text)
+    },
   )
 })
 
