@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -14,7 +13,7 @@ import {
   type Script,
 } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
-import { freePort } from '../support/free-port.ts'
+import { closeAll, freePort, listen } from '../support/free-port.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { isLearnt, sharedStore } from '../pipeline/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
@@ -227,13 +226,9 @@ async function llamaServer(port: number, contextTokens: number) {
       : { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] }
     outgoing.writeHead(isProps || method === 'POST' ? 200 : 404, { 'content-type': 'application/json' })
     outgoing.end(JSON.stringify(body))
-  }).listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  return async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
+  })
+  await listen(server, port)
+  return () => closeAll(server)
 }
 
 // With a larger context conversations went on being compacted under the small one until a minute was over, and what a

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { questionUserAgent } from '../../src/models/discovery/ask-json.ts'
-import { closeAll, freePort } from './free-port.ts'
+import { closeAll, freePort, listen } from './free-port.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */
 export type ReceivedRequest = {
@@ -83,7 +82,7 @@ export async function fakeUpstream(
   })
   // Some tests close it and go on asking: its port must stay nobody's.
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   const origin = `http://127.0.0.1:${port}`
 
   const close = () => closeAll(server)

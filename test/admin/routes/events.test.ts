@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { journalEventSchema } from '../../../src/telemetry/journal/rows.ts'
+import { closeAll, listen } from '../../support/free-port.ts'
 import { type EventClient, listenTo, openRaw, rawExchange, readUntil } from '../../support/raw-client.ts'
 import { adminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
 import { memoryStore } from '../memory.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { idOf, journalEvent } from '../../telemetry/rows.ts'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { createEventStreams, type EventStream } from '../../../src/admin/event-routes.ts'
@@ -220,13 +220,8 @@ async function streamServer() {
   const server = createServer((_incoming, outgoing) => {
     streams.push({ ...open(outgoing), outgoing })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : expect.fail()
+  const port = await listen(server)
+  onTestFinished(() => closeAll(server))
   return { streams, port, url: `http://127.0.0.1:${port}/` }
 }
 
