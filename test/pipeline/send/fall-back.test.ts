@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { longRun } from '../../support/conversations.ts'
 import {
   completion,
@@ -29,8 +29,6 @@ type StandOptions = { readonly small: Script; readonly large: Script } & Partial
   Pick<FoldgateOptions, 'env' | 'profile'> & { readonly largeProfile: object; readonly upstream: object }
 >
 
-const made = (name: string, keys: object): [string, Profile] => [name, { ...profileSchema.parse(keys), name }]
-
 /** A Foldgate before a small model and a larger one, each at a server of its own. */
 async function standOf(options: StandOptions) {
   const larger = await fakeUpstream(options.large)
@@ -38,10 +36,7 @@ async function standOf(options: StandOptions) {
   const at = await standWith(options.small, {
     upstreams: { large: { url: larger.url, ...options.upstream } },
     ...(options.env !== undefined && { env: options.env }),
-    profiles: new Map([
-      made('default', options.profile ?? profile),
-      made('large', options.largeProfile ?? large),
-    ]),
+    profiles: profilesOf({ default: options.profile ?? profile, large: options.largeProfile ?? large }),
   })
   return { ...at, small: at.upstream, larger }
 }

@@ -1,5 +1,6 @@
 import { beforeAll } from 'vitest'
-import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import type { Profile } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion, json, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
 import { postChat, rawMessages, type ChatReply } from '../../support/post-chat.ts'
@@ -49,7 +50,7 @@ export function openPlays(
   standardProfile: object = {},
   settings: object = {},
 ): (script: Script | readonly Script[], profile?: object) => Play {
-  let profiles: ReadonlyMap<string, Profile> = new Map([['default', profileOf('default', {})]])
+  let profiles: ReadonlyMap<string, Profile> = profilesOf({ default: {} })
   const scripts = new Map<string, readonly Script[]>()
   const received = new Map<string, ReceivedRequest[]>()
   let stand: Stand
@@ -71,8 +72,8 @@ export function openPlays(
     const requests: ReceivedRequest[] = []
     scripts.set(model, typeof script === 'function' ? [script] : script)
     received.set(model, requests)
-    const own = profileOf(model, { models: [model, `${model}-*`], ...profile })
-    profiles = new Map([...profiles, [model, own]])
+    const own = { [model]: { models: [model, `${model}-*`], ...profile } }
+    profiles = new Map([...profiles, ...profilesOf(own)])
     const spelt = (body: object | string): string => {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       return text.replace('"test-model"', `"${model}"`).replace(/"model":"(?!play-)/, `"model":"${model}-`)
@@ -86,5 +87,3 @@ export function openPlays(
     }
   }
 }
-
-const profileOf = (name: string, keys: object): Profile => ({ ...profileSchema.parse(keys), name })

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEvent, UsageRow } from '../../../src/telemetry/journal/rows.ts'
-import { profileSchema } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { memoryStore } from '../../admin/memory.ts'
 import type { Metrics } from '../../runs/activity/metrics.ts'
 import { longRun } from '../../support/conversations.ts'
@@ -454,11 +454,6 @@ function byKey(): Script {
   }
 }
 
-function profileOf(name: string) {
-  const profile = profileSchema.parse(cases[name]?.profile ?? window)
-  return [nameOf(name), { ...profile, name: nameOf(name) }] as const
-}
-
 describe('each request is a row, a count, events and headers that say the same', () => {
   const replies = new Map<string, ChatReply | null>()
   let at: ReportStand
@@ -469,8 +464,8 @@ describe('each request is a row, a count, events and headers that say the same',
   beforeAll(async () => {
     const failing = 'failed-open: what could not be measured has a row without a size'
     const broken = unmeasurable(window, 'no encoding').get('default') ?? expect.fail()
-    const profiles = new Map(names.map(profileOf))
-    profiles.set('default', { ...profileSchema.parse({}), name: 'default' })
+    const files = names.map((name) => [nameOf(name), cases[name]?.profile ?? window] as const)
+    const profiles = profilesOf({ ...Object.fromEntries(files), default: {} })
     profiles.set(nameOf(failing), { ...broken, name: nameOf(failing) })
     at = await reportStand(byKey(), {
       profiles,
