@@ -44,15 +44,24 @@ const modelsOf = (client: EventClient): readonly (string | null)[] =>
   client.events.map(({ data }) => journalEventSchema.parse(data).model)
 
 describe('as JSON', () => {
-  test('the newest first, page after page to the end', async () => {
-    await using at = await standOnEvents(25)
-    const found: string[] = []
-    for (let path: string | null = '/events?limit=10'; path !== null;) {
-      const { events, before } = pageIn(await at.ask(path))
-      found.push(...events.map(({ model }) => model ?? ''))
-      path = before === null ? null : `/events?limit=10&before=${encodeURIComponent(before)}`
+  test('the newest first, each once, page after page to the end, whatever the filter', async () => {
+    await using at = await standOnEvents(650)
+    const numbers = Array.from({ length: 650 }, (_, index) => 649 - index)
+    for (const [query, isWanted] of [
+      ['', () => true],
+      [`&conversation=${idOf(1)}`, (number: number) => number % 2 === 1],
+      ['&type=compaction', (number: number) => number % 3 === 0],
+      [`&conversation=${idOf(0)}&type=compaction`, (number: number) => number % 6 === 0],
+    ] as const) {
+      const pages: number[][] = []
+      for (let from: string | null = ''; from !== null;) {
+        const { events, before } = pageIn(await at.ask(`/events?limit=70${query}${from}`))
+        pages.push(events.map(({ model }) => Number(model)))
+        from = before === null ? null : `&before=${encodeURIComponent(before)}`
+      }
+      expect(pages.flat()).toEqual(numbers.filter(isWanted))
+      expect(new Set(pages.slice(0, -1).map(({ length }) => length))).toEqual(new Set([70]))
     }
-    expect(found.map(Number)).toEqual(Array.from({ length: 25 }, (_, index) => 24 - index))
   })
 
   test('a hundred where nobody says how many; of one conversation, of one type, of both', async () => {
