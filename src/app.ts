@@ -1,17 +1,16 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import { openActivity } from './telemetry/activity.ts'
 import type { Tracing } from './telemetry/tracing/tracing.ts'
 import { openAdmin } from './admin/admin.ts'
 import { openArchive } from './archive/archive.ts'
 import type { Settings } from './config/settings.ts'
-import type { FoldgateError } from './errors.ts'
 import { Lifecycle } from './server/drain.ts'
 import { addressOf, type ListeningApp, openListeners, reachable } from './server/listeners.ts'
-import { openHttp } from './server/open-http.ts'
 import { randomText } from './server/own-sign.ts'
-import { refusedFacts } from './server/answer-error.ts'
+import { bodyLimitsOf } from './server/receive-body.ts'
+import { createRefusalLog } from './server/refusal-log.ts'
+import { createServer } from './server/server.ts'
 import type { Log } from './telemetry/log/log.ts'
-import { createThrottle } from './telemetry/log/throttle.ts'
 import { createWarnings } from './telemetry/log/warnings.ts'
 import { openModels } from './models/open-models.ts'
 import type { Profile } from './profiles/schema.ts'
@@ -60,16 +59,7 @@ export function createApp(options: AppOptions): App {
     secret,
     keyOf: (name) => settings.upstreams.get(name)?.key?.now()[0].reveal() ?? null,
   })
-  const timesFailed = createThrottle(() => performance.now())
-  function onFailure(error: FoldgateError, incoming: IncomingMessage): void {
-    // An upstream that is away fails every request: it has a line a minute, which says what to do.
-    const isUpstreams = error.code.startsWith('upstream_')
-    const times = isUpstreams ? timesFailed(error.message) : 1
-    const more = isUpstreams ? { why: error.message, times } : {}
-    if (times !== null)
-      log.warn('a request was refused or failed', { ...refusedFacts(error, incoming), ...more })
-  }
-
+  const refusals = createRefusalLog(log, warnings)
   const activity = openActivity({
     settings,
     store,
@@ -87,15 +77,7 @@ export function createApp(options: AppOptions): App {
   const archive = settings.archive.dir === null ? null : openArchive(settings.archive.dir)
   const lifecycle = new Lifecycle()
   const identity = randomText()
-  const http = openHttp({
-    ...neighbours,
-    settings,
-    secret,
-    lifecycle,
-    identity,
-    onTurnedAway: activity.turnedAway,
-    onFailure,
-  })
+  const bodyLimits = bodyLimitsOf(settings.limits)
   const requests = openRequests({
     ...neighbours,
     settings,
@@ -103,11 +85,25 @@ export function createApp(options: AppOptions): App {
     knowledge,
     archive,
     onSummary: ({ conversation, key, model, upstream }, written, milliseconds) => {
-      const call = { conversation, name: summaryName(key), model, upstream, milliseconds }
-      activity.summaryWritten(call, written)
+      const name = summaryName(key)
+      const call = { conversation, name, model, upstream, milliseconds, endedAtMs: nowMs() }
+      reports.summary(call, written)
     },
   })
-  const server: Server = http.serverFor(requests.handle)
+  const server: Server = createServer({
+    ...neighbours,
+    settings,
+    secret,
+    bodyLimits,
+    lifecycle,
+    identity,
+    handle: requests.handle,
+    onTurnedAway: (error, incoming) => {
+      reports.turnedAway(error)
+      refusals.turnedAway(error, incoming)
+    },
+    onFailure: refusals.failed,
+  })
 
   const adminServer = openAdmin({
     ...neighbours,
@@ -118,9 +114,9 @@ export function createApp(options: AppOptions): App {
     activity,
     archive,
     version,
-    bodyLimits: http.bodyLimits,
+    bodyLimits,
     clientUrl: () => `${addressOf(reachable(server, settings))}/v1`,
-    onFailure,
+    onFailure: refusals.failed,
   })
 
   async function end(): Promise<void> {

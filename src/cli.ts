@@ -32,9 +32,7 @@ export async function run(): Promise<number> {
     builtInDirectory,
     version: await version(),
     // Only when it is asked for: opening it would change how a program that `run` starts can read it.
-    get stdin() {
-      return process.stdin
-    },
+    stdin: () => process.stdin,
     stdout,
     stderr,
     containerBytes: process.constrainedMemory(),

@@ -1,7 +1,8 @@
 import { Tiktoken } from 'js-tiktoken/lite'
 import { checkOf } from './check-of.ts'
 import ranksOfO200k from 'js-tiktoken/ranks/o200k_base'
-import { createTokenCounter } from '../../src/tokens/bpe-counter.ts'
+import { runAtOnce } from '../../src/json/source.ts'
+import { counterOver, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
 import { createReferenceCounter } from '../conversations/reference-counter.ts'
 import { boundedTexts, makeWorstTexts, type WorstText } from '../conversations/worst-texts.ts'
 import { median, spreadOf } from '../figures.ts'
@@ -43,7 +44,7 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
   const rounds: ReadonlyMap<string, number>[] = []
   for (let round = 0; round < effort.rounds; round += 1) {
     tell(`hard texts in process, ${round + 1} of ${effort.rounds}`)
-    const counter = createTokenCounter(ranksOfO200k)
+    const counter = counterOver(runAtOnce(vocabularySteps(ranksOfO200k)), 'own')
     rounds.push(
       new Map(
         texts.map(({ name, text }) => {
@@ -54,7 +55,7 @@ function inProcess(texts: readonly WorstText[], { effort, tell }: MeasureOptions
       ),
     )
   }
-  const counter = createTokenCounter(ranksOfO200k)
+  const counter = counterOver(runAtOnce(vocabularySteps(ranksOfO200k)), 'own')
   let differing = 0
   const rows = texts.map(({ name, text }) => {
     const prefix = text.slice(0, PREFIX_CHARACTERS)

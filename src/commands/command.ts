@@ -18,7 +18,7 @@ export type CommandContext = ConfigurationOptions & {
   readonly platform: string
   /** Foldgate's own, such as `0.1.0`. */
   readonly version: string
-  readonly stdin: NodeJS.ReadStream
+  readonly stdin: () => NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   /** The container's limit of memory, in bytes; 0, or more than the machine has, if there is none. */

@@ -73,13 +73,13 @@ async function compareRecorded(context: CommandContext): Promise<number> {
   const findWindow = lookedUpOnce(lookUp)
   if (stderr.isTTY) stderr.write('looking for moments …\n')
   const { recorded, unread } = await readRecorded(paths, asked.model)
+  const explain = createExplain({ profiles: () => profiles, findWindow, settings })
   const found = await findMoments(recorded, {
     ...numbers,
-    asked,
     read,
     findWindow,
     profiles: files.profiles,
-    explain: createExplain({ profiles: () => profiles, findWindow, settings }),
+    explain: (body) => explain(body, asked),
   })
   const leftOut = [...unread, ...found.unread]
   if (found.conversations === 0) return complain(context, leftOut.slice(0, LEFT_OUT_SHOWN))

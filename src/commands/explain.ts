@@ -12,7 +12,7 @@ import { lookUpWindow } from './window.ts'
 export async function explain(context: CommandContext): Promise<number> {
   const { flags, stdin } = context
   const [named = null] = context.files
-  if (named === null && stdin.isTTY) {
+  if (named === null && stdin().isTTY) {
     return complain(context, ['foldgate explain needs the body of a request: name its file, or pipe it in'])
   }
   const configuration = await loadConfiguration(context)
@@ -27,7 +27,7 @@ export async function explain(context: CommandContext): Promise<number> {
   const file = named === '-' ? null : named
   let body: Buffer
   try {
-    body = file === null ? await buffer(stdin) : await readFile(file)
+    body = file === null ? await buffer(stdin()) : await readFile(file)
   } catch (error) {
     const code = errorCode(error)
     const trouble = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`

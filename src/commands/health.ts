@@ -4,8 +4,7 @@ import { askFoldgate, type CommandContext, complain, say } from './command.ts'
 
 /** Asks the Foldgate that runs with these settings whether it is up. */
 export async function health(context: CommandContext): Promise<number> {
-  const loaded = await loadSettings(context)
-  const settings = loaded.ok ? loaded.settings : loaded.valid
+  const { settings } = await loadSettings(context)
   const address = `${addressOf(onThisMachine(settings))}/healthz`
   try {
     const answer = await askFoldgate(address)

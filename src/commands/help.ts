@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/json-value.ts'
+import { valueAt } from '../profiles/issues.ts'
 import { settingsSchema } from '../config/settings-schema.ts'
 import { aligned } from '../telemetry/log/lines.ts'
 import { commands, flags, takesFlag, type CommandName, type Flag } from '../config/flags.ts'
@@ -34,9 +34,8 @@ const runHelp: readonly string[] = [
   '  It hands its work to a process that ran before, which has its own environment.',
 ]
 
-function rowOf({ name, value, meaning, defaultText, setting = [] }: Flag): readonly [string, string] {
-  let standard: unknown = setting.length === 0 ? null : settingsSchema.parse({})
-  for (const key of setting) standard = isJsonObject(standard) ? standard[key] : null
+function rowOf({ name, value, meaning, defaultText, setting }: Flag): readonly [string, string] {
+  const standard = setting === undefined ? null : valueAt(settingsSchema.parse({}), setting)
   const told = defaultText ?? (typeof standard === 'number' ? String(standard) : standard)
   const text = typeof told === 'string' ? `${meaning} Default: ${told}` : meaning
   return [`--${name} ${value ?? ''}`, text.replaceAll('`', '')]

@@ -11,7 +11,7 @@ import {
   type Listening,
   onThisMachine,
 } from '../server/listeners.ts'
-import { closingLines, readFigures } from './run/closing-lines.ts'
+import { closingLines, readFigures, type RunEnd, type RunFigures } from './run/closing-lines.ts'
 import {
   type Additions,
   type Behind,
@@ -37,7 +37,7 @@ import type { FlagName } from '../config/flags.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Environment } from '../config/api-keys.ts'
 import type { Secret } from '../config/secret.ts'
-import { type ChildEnd, childEnvironment, runChild } from './run/start-child.ts'
+import { childEnvironment, runChild } from './run/start-child.ts'
 import { findProgram } from './run/find-program.ts'
 import type { Profile } from '../profiles/schema.ts'
 
@@ -81,8 +81,8 @@ export async function runCommand(context: CommandContext): Promise<number> {
     return await runWith(own, opened, { ...destinations, windowFound }, looked)
   } catch (error) {
     if (error instanceof ListenError) return complain(context, [await listenTrouble(error, settings)])
-    if (error instanceof LaunchError || error instanceof StoreError) return complain(context, [error.message])
-    throw error
+    if (error instanceof StoreError) return complain(context, [error.message])
+    return notStarted(context, error)
   }
 }
 
@@ -188,22 +188,14 @@ async function runWith(
       stderr.write(`foldgate: there is no page: ${listening.adminTrouble}\n`)
     else if (stderr.isTTY && page !== null) stderr.write(`foldgate: what it does is shown at ${page}\n`)
     for (const trouble of await looked) stderr.write(`foldgate: ${trouble}\n`)
-    const end = await startWith(context, additions)
-    if (end.kind === 'not-started') return end.code
+    const exitCode = await startWith(context, additions)
     if (!isKept) await drain()
-    const figures = readFigures(await app.metrics())
+    const metrics = await app.metrics()
     const place = page === null ? `it goes on at ${origin}/v1` : `it goes on, with its page at ${page}`
     const seen = isKept ? `${place}, until Ctrl-C.` : howToSee(context, storeName)
-    const lines = closingLines(figures, {
-      seen,
-      goesOn: isKept,
-      isQuit: hasQuit(end.code, context),
-      startedAs: context.startedAs,
-      addresses,
-    })
-    stderr.write(`${lines.join('\n')}\n`)
+    tellEnd(context, exitCode, readFigures(metrics), { seen, goesOn: isKept, addresses })
     if (isKept) await untilSignal(context)
-    return end.code
+    return exitCode
   } finally {
     stopWatching()
     await withdraw?.()
@@ -247,8 +239,7 @@ async function runAttached(context: CommandContext): Promise<number> {
     )
     return complain(context, told)
   }
-  const loaded = await loadSettings(context)
-  const settings = loaded.ok ? loaded.settings : loaded.valid
+  const { settings } = await loadSettings(context)
   // Whoever has the usual port may be anybody: what a program asks, and its key, go there only by the user's own word.
   const isNamed = context.flags.port !== undefined
   const port = flagOrVariable('port', context.flags, context.env) === null ? null : settings.port
@@ -274,17 +265,30 @@ async function runAttached(context: CommandContext): Promise<number> {
     const additions = await additionsFor(context, ahead)
     context.stderr.write(`foldgate: ${attachedTo(running, found !== null)}\n`)
     const before = await metricsOf(running, token)
-    const end = await startWith(context, additions)
-    if (end.kind === 'not-started') return end.code
+    const exitCode = await startWith(context, additions)
     const after = await metricsOf(running, token)
-    context.stderr.write(
-      `${linesFor(running, before, after, { ...context, isQuit: hasQuit(end.code, context) }).join('\n')}\n`,
-    )
-    return end.code
+    const { admin, origin } = running
+    const seen =
+      admin === null
+        ? `the Foldgate at ${origin} goes on.`
+        : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
+    const addresses = new Map(Object.entries(running.addresses))
+    if (before === null || after === null)
+      context.stderr.write(
+        `foldgate: ended; what came through is known to that one only.\nfoldgate: ${seen}\n`,
+      )
+    else tellEnd(context, exitCode, readFigures(after, before), { seen, goesOn: false, addresses })
+    return exitCode
   } catch (error) {
-    if (error instanceof LaunchError) return complain(context, [error.message])
-    throw error
+    return notStarted(context, error)
   }
+}
+
+/** Tells why a command was not started; throws what is no reason for that. */
+function notStarted(context: CommandContext, error: unknown): number {
+  if (!(error instanceof LaunchError)) throw error
+  complain(context, [error.message])
+  return error.exitCode
 }
 
 const ownFlags = [
@@ -324,27 +328,6 @@ function attachedTo({ origin, addresses }: Found, isOwn: boolean): string {
   return `attached to ${origin}, found by its port alone: whose it is and where it forwards to is not known`
 }
 
-function linesFor(
-  { admin, origin, addresses }: Found,
-  before: string | null,
-  after: string | null,
-  { isQuit, startedAs }: { readonly isQuit: boolean; readonly startedAs: string },
-): readonly string[] {
-  const seen =
-    admin === null
-      ? `the Foldgate at ${origin} goes on.`
-      : `to see what was done, message by message: ${admin}, as long as that Foldgate runs.`
-  if (before === null || after === null)
-    return [`foldgate: ended; what came through is known to that one only.`, `foldgate: ${seen}`]
-  return closingLines(readFigures(after, before), {
-    seen,
-    goesOn: false,
-    isQuit,
-    startedAs,
-    addresses: new Map(Object.entries(addresses)),
-  })
-}
-
 /** What the command is started with. Throws a `LaunchError`. */
 function additionsFor(context: CommandContext, ahead: Omit<Way, 'model'>): Promise<Additions> {
   const way = { ...ahead, model: flagText(context.flags, 'model') }
@@ -377,8 +360,8 @@ function tellMissingModel(context: CommandContext, { isOneServer }: Behind): voi
   )
 }
 
-/** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. */
-async function startWith(context: CommandContext, additions: Additions): Promise<ChildEnd> {
+/** Starts the command with what it is given, and waits for its end, with which files end that are laid for it. Throws a `LaunchError`. */
+async function startWith(context: CommandContext, additions: Additions): Promise<number> {
   const { program, env } = context
   const at = findProgram(program).ownArgumentsAt
   const command = [...program.slice(0, at), ...(additions.args ?? []), ...program.slice(at)]
@@ -389,9 +372,7 @@ async function startWith(context: CommandContext, additions: Additions): Promise
       makeFolder(dirname(path))
       await writeFile(path, text, { mode: 0o600, flag: 'wx' })
     }
-    const end = await runChild({ ...context, command, env: childEnvironment(env, additions) })
-    if (end.kind === 'not-started') complain(context, [end.message])
-    return end
+    return await runChild({ ...context, command, env: childEnvironment(env, additions) })
   } finally {
     for (const [path] of files) {
       const trouble = await removeFolder(dirname(path))
@@ -400,9 +381,16 @@ async function startWith(context: CommandContext, additions: Additions): Promise
   }
 }
 
-/** Whether a program with this exit code ended as one does that its user has quit: by Ctrl-C, or on a terminal without a fault. */
-function hasQuit(code: number, { hasTerminal }: Pick<CommandContext, 'hasTerminal'>): boolean {
-  return code === INTERRUPTED || (code === 0 && hasTerminal)
+/** Says what became of the requests of a program that has ended. */
+function tellEnd(
+  { stderr, startedAs, hasTerminal }: CommandContext,
+  exitCode: number,
+  figures: RunFigures,
+  end: Pick<RunEnd, 'seen' | 'goesOn' | 'addresses'>,
+): void {
+  // As one ends that its user has quit: by Ctrl-C, or on a terminal without a fault.
+  const isQuit = exitCode === INTERRUPTED || (exitCode === 0 && hasTerminal)
+  stderr.write(`${closingLines(figures, { ...end, isQuit, startedAs }).join('\n')}\n`)
 }
 
 /** As shells tell an end by SIGINT. */

@@ -17,7 +17,7 @@ export async function statusCommand(context: CommandContext): Promise<number> {
   const places = new Set(placeFlags.map((name) => flagOrVariable(name, context.flags, context.env)?.source))
   const wrong = loaded.ok ? [] : loaded.problems.filter(({ source }) => places.has(source))
   if (wrong.length > 0) return unasked(context, wrong)
-  const { admin, port } = loaded.ok ? loaded.settings : loaded.valid
+  const { admin, port } = loaded.settings
   const isGiven = (name: 'port' | 'admin-port') => flagOrVariable(name, context.flags, context.env) !== null
   const isNamed = isGiven('admin-port')
   const running = isNamed ? null : await findRunning(context, isGiven('port') ? port : null)

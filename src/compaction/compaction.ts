@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJsonText } from '../json/json-value.ts'
 import { type Reach, reachingPasses, textPasses } from './passes/passes.ts'
 
 /**
@@ -68,13 +69,7 @@ export function writeCompaction(compaction: Compaction, systemCount: number): st
 
 /** The compaction that `writeCompaction` wrote; null where the text is none, so that a damaged record costs a cache miss. */
 export function readCompaction(text: string, systemCount: number): Compaction | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  const { data } = compactionSchema.safeParse(value)
+  const { data } = compactionSchema.safeParse(parseJsonText(text))
   return data === undefined ? null : shifted(data, systemCount)
 }
 

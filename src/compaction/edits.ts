@@ -1,4 +1,4 @@
-import { type Treatment, UNTOUCHED } from './compaction.ts'
+import type { Treatment } from './compaction.ts'
 import { mayBeCleared } from './passes/clear.ts'
 import { isLossless, textPassAt } from './passes/passes.ts'
 import { AS_IT_CAME, type Edit } from './edit-message.ts'
@@ -24,9 +24,6 @@ export function editsOf(treatment: Omit<Treatment, 'task' | 'latestUser'>) {
     elsewhere: new Set(elsewhere?.map((each) => each.point)),
   }
 }
-
-/** Edits that reach nothing, which leaves those that a profile always makes. */
-export const NO_EDITS = editsOf(UNTOUCHED)
 
 /** What the edits do to a message; null if it does not stay: it is nothing but thoughts that hold for no other conversation. */
 export function editAt(history: History, profile: Profile, index: number, edits: Edits): Edit | null {

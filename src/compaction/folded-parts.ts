@@ -1,6 +1,6 @@
 import { countBelow } from '../conversation/structure.ts'
 import { sum } from '../conversation/sizes.ts'
-import { textTokens } from '../tokens/message-tokens.ts'
+import { MESSAGE_FRAME_TOKENS } from '../tokens/message-tokens.ts'
 import type { Fold, StandingSummary, SummaryRange, Treatment } from './compaction.ts'
 
 /**
@@ -95,7 +95,7 @@ export function hasUnsummarised(compaction: Folding, systemCount: number): boole
 }
 
 /** The framing of the message that a recap stands in. */
-export const RECAP_FRAME_TOKENS = textTokens('', () => 0)
+export const RECAP_FRAME_TOKENS = MESSAGE_FRAME_TOKENS
 
 // --- internal ---
 

@@ -69,12 +69,10 @@ export function summaryNote(
 }
 
 /** The messages that a summary stands for, by their names, without what is pinned at either end. */
-export function summarisedRange({ start, end, except }: SummaryRange, systemCount: number): string {
-  const pinned = new Set(except)
-  let [first, last] = [start, end]
-  while (pinned.has(first)) first += 1
-  while (pinned.has(last - 1)) last -= 1
-  return numberRange(first, last, systemCount)
+export function summarisedRange(range: SummaryRange, systemCount: number): string {
+  const indexes = rangeIndexes(range, [])
+  const [first = range.start] = indexes
+  return numberRange(first, (indexes.at(-1) ?? first) + 1, systemCount)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type KeyProblem, spellPath } from '../profiles/issues.ts'
+import { type KeyProblem, spellPath, wrongAt } from '../profiles/issues.ts'
 import { readText } from './yaml-file.ts'
 import { Secret } from './secret.ts'
 
@@ -60,20 +60,6 @@ export function settingPath({ path }: KeySource, of: 'env' | 'file'): readonly P
   return [...path.slice(0, -1), `${String(path.at(-1))}_${of}`]
 }
 
-/** Reads a key from an environment variable, or several if it may hold them. */
-export function readVariable(
-  variable: string,
-  path: readonly PropertyKey[],
-  env: Environment,
-  takesSeveral = false,
-): LiveSecrets | KeyProblem {
-  // A property that every object has, such as `constructor`, is no variable.
-  const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : ''
-  // The setting may hold a key by mistake, and some are spelt like variables (gsk_…): only capitals are shown.
-  const name = /^[A-Z][A-Z0-9_]{0,63}$/.test(variable) ? ` ${variable}` : ''
-  return keyOrProblem(secretsIn(text, takesSeveral, 'is not set'), path, `the environment variable${name}`)
-}
-
 /** Reads keys from a file; a fault is the end of "the file …". */
 export async function readKeyFile(path: string, takesSeveral: boolean): Promise<KeyRead> {
   const read = await readText(path, keyFileBytesMax)
@@ -128,6 +114,19 @@ type KeyClash = {
 /** Keys and tokens are a line; more is the wrong file. */
 const keyFileBytesMax = 64 * 1024
 
+function readVariable(
+  variable: string,
+  path: readonly PropertyKey[],
+  env: Environment,
+  takesSeveral: boolean,
+): LiveSecrets | KeyProblem {
+  // A property that every object has, such as `constructor`, is no variable.
+  const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : ''
+  // The setting may hold a key by mistake, and some are spelt like variables (gsk_…): only capitals are shown.
+  const name = /^[A-Z][A-Z0-9_]{0,63}$/.test(variable) ? ` ${variable}` : ''
+  return keyOrProblem(secretsIn(text, takesSeveral, 'is not set'), path, `the environment variable${name}`)
+}
+
 function secretsIn(text: string, takesSeveral: boolean, whenEmpty: string): KeyRead {
   const trimmed = text.trim()
   const lines = takesSeveral ? trimmed.split(/\s*\n\s*/) : [trimmed]
@@ -142,5 +141,5 @@ function secretsIn(text: string, takesSeveral: boolean, whenEmpty: string): KeyR
 function keyOrProblem(read: KeyRead, path: readonly PropertyKey[], what: string): LiveSecrets | KeyProblem {
   if (!('fault' in read)) return read
   const message = `${what} in "${spellPath(path)}" ${read.fault}`
-  return { path, of: 'value', message, suggestion: 'set it, or remove the setting' }
+  return wrongAt(path, message, 'set it, or remove the setting')
 }

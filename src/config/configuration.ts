@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
-import { type KeyProblem, spellPath, valueAt } from '../profiles/issues.ts'
+import { spellPath, valueAt, wrongAt } from '../profiles/issues.ts'
 import { meantOr } from '../profiles/near-miss.ts'
-import { resolveProfiles } from '../profiles/resolve.ts'
+import { type ProfileProblem, type RawProfiles, resolveProfiles } from '../profiles/resolve.ts'
 import type { Profile } from '../profiles/schema.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import { errorCode, readYaml, type YamlFile } from './yaml-file.ts'
@@ -20,27 +20,24 @@ export type Configuration =
 /** Loads settings and profiles, as the start does. The problems of both are told at once. */
 export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
   const loaded = await loadSettings(options)
-  if (!loaded.ok) {
-    // An upstream may be missing because of another problem.
-    const where = profilesAt(loaded.valid.profiles, options)
-    const files = await readProfileFiles({ ...where, upstreams: null })
-    return { ok: false, problems: [...loaded.problems, ...files.problems] }
-  }
   const { settings } = loaded
-  const files = await readProfileFiles(profileFilesOptions(settings, options))
-  return files.problems.length === 0 ? { ok: true, settings, files } : { ok: false, problems: files.problems }
+  const where = profileFilesOptions(settings, options)
+  // An upstream may be missing because of another problem.
+  const files = await readProfileFiles(loaded.ok ? where : { ...where, required: false, upstreams: null })
+  const problems = [...(loaded.ok ? [] : loaded.problems), ...files.problems]
+  return problems.length === 0 ? { ok: true, settings, files } : { ok: false, problems }
 }
 
 /** Where profiles are read from with these settings: for reading and for watching them. */
 export function profileFilesOptions(
-  { profiles, profiles_required, upstreams }: Settings,
-  options: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
+  { profiles: directory, profiles_required: required, upstreams }: Settings,
+  { builtInDirectory, cwd }: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
 ): ProfileFilesOptions {
-  return {
-    ...profilesAt(profiles, options),
-    required: profiles_required,
-    upstreams: new Set(upstreams.keys()),
-  }
+  // Relative to the working directory if it lies in it: that is shorter to read.
+  const near = relative(cwd, directory)
+  const isOutside = near === '' || near.startsWith('..') || isAbsolute(near)
+  const shownDirectory = isOutside ? directory : near
+  return { builtInDirectory, directory, shownDirectory, required, upstreams: new Set(upstreams.keys()) }
 }
 
 export type ProfileFilesOptions = {
@@ -70,7 +67,7 @@ export async function readProfileFiles(options: ProfileFilesOptions): Promise<Pr
   const builtIn = await readFolder(builtInDirectory, builtInDirectory, true)
   const own = await readFolder(directory, shownDirectory, required)
   const files = new Map([...builtIn.files, ...own.files])
-  const raws = new Map([...files].map(([name, file]) => [name, file?.value ?? {}]))
+  const raws = new Map([...files].map(([name, { value }]) => [name, value]))
   const resolved = resolveProfiles(raws)
   const problems = [...builtIn.problems, ...own.problems]
   const astray = upstreams === null ? [] : upstreamProblems(resolved.profiles, raws, upstreams)
@@ -78,30 +75,20 @@ export async function readProfileFiles(options: ProfileFilesOptions): Promise<Pr
     const { message, suggestion } = problem
     problems.push(files.get(profile)?.locate(problem) ?? problemOf(profile, message, suggestion))
   }
-  const sources = new Map([...files].map(([name, file]) => [name, file?.source ?? name]))
+  const sources = new Map([...files].map(([name, { source }]) => [name, source]))
   return { profiles: resolved.profiles, sources, problems: sortProblems(problems) }
 }
 
 // --- internal ---
 
-function profilesAt(
-  directory: string,
-  { builtInDirectory, cwd }: Pick<ConfigurationOptions, 'builtInDirectory' | 'cwd'>,
-) {
-  // Relative to the working directory if it lies in it: that is shorter to read.
-  const near = relative(cwd, directory)
-  const isOutside = near === '' || near.startsWith('..') || isAbsolute(near)
-  return { builtInDirectory, directory, shownDirectory: isOutside ? directory : near }
-}
-
 /** A folder with more files is the wrong one. */
 const filesMax = 1000
 
-/** A profile by name; null for one whose file could not be read. */
-type Folder = { readonly files: ReadonlyMap<string, YamlFile | null>; readonly problems: readonly Problem[] }
+/** Files by the names of their profiles. */
+type Folder = { readonly files: ReadonlyMap<string, YamlFile>; readonly problems: readonly Problem[] }
 
 async function readFolder(directory: string, shown: string, required: boolean): Promise<Folder> {
-  const files = new Map<string, YamlFile | null>()
+  const files = new Map<string, YamlFile>()
   const problems: Problem[] = []
   let names: readonly string[] = []
   try {
@@ -110,10 +97,8 @@ async function readFolder(directory: string, shown: string, required: boolean): 
     const code = errorCode(error)
     if (code === 'ENOENT' && !required) return { files, problems }
     const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-    return {
-      files,
-      problems: [problemOf(shown, `the folder of profiles ${reason}`, 'create it, or name another')],
-    }
+    const problem = problemOf(shown, `the folder of profiles ${reason}`, 'create it, or name another')
+    return { files, problems: [problem] }
   }
   if (names.length > filesMax) {
     const message = `the folder of profiles holds more than ${filesMax} files`
@@ -123,15 +108,14 @@ async function readFolder(directory: string, shown: string, required: boolean): 
     const name = fileName.replace(/\.[^.]+$/, '')
     const source = join(shown, fileName)
     if (files.has(name)) {
-      problems.push(
-        problemOf(source, `there is another file for the profile "${name}"`, 'remove one of the two'),
-      )
+      const message = `there is another file for the profile "${name}"`
+      problems.push(problemOf(source, message, 'remove one of the two'))
       continue
     }
     const read = await readYaml(join(directory, fileName), source)
     // It is gone since the folder was listed, as happens when editors save.
     if (read === null) continue
-    files.set(name, read.file)
+    files.set(name, read)
     problems.push(...read.problems)
   }
   return { files, problems }
@@ -142,12 +126,11 @@ function isProfileFile(name: string): boolean {
   return /^[^.~#].*\.(?:yaml|yml|json)$/i.test(name) && !/\.schema\.json$/i.test(name)
 }
 
-function upstreamProblems(
+function* upstreamProblems(
   profiles: ReadonlyMap<string, Profile>,
-  raws: ReadonlyMap<string, unknown>,
+  raws: RawProfiles,
   upstreams: ReadonlySet<string>,
-) {
-  const problems: (KeyProblem & { readonly profile: string })[] = []
+): Generator<ProfileProblem> {
   const known = [...upstreams].sort().join(', ')
   for (const profile of profiles.values()) {
     for (const path of [['upstream'], ['summary', 'upstream'], ['overflow', 'fallback', 'upstream']]) {
@@ -162,8 +145,7 @@ function upstreamProblems(
       const message = isAddress
         ? `"${spellPath(path)}" must be an upstream's name, not an address`
         : `"${spellPath(path)}" names the upstream ${JSON.stringify(name)}, which foldgate.yaml does not have`
-      problems.push({ profile: profile.name, path, of: 'value', message, suggestion })
+      yield { profile: profile.name, ...wrongAt(path, message, suggestion) }
     }
   }
-  return problems
 }

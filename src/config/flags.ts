@@ -72,7 +72,7 @@ export type Flag<Name extends string = FlagName> = {
   readonly defaultText?: string
   /** What to do if it is given to a command that does not take it. Default: to use one that does. */
   readonly instead?: string
-  /** The commands that take it. Default: all but `demo`. */
+  /** The commands that take it. Default: all. */
   readonly commands?: readonly CommandName[]
 }
 
@@ -122,6 +122,7 @@ const allFlags = [
     meaning: 'Settings file.',
     environment: 'FOLDGATE_CONFIG',
     defaultText: '`./foldgate.yaml` if there',
+    commands: [...foldgates, 'status', 'health', 'purge'],
   },
   asked('model', 'NAME', ['run', 'check', 'demo', 'explain', 'compare'], 'Model to ask about, or to use.'),
   asked(
@@ -167,9 +168,8 @@ export type FlagName = (typeof allFlags)[number]['name']
 export const flags: readonly Flag[] = allFlags
 
 /** Whether a command takes a flag. */
-export function takesFlag(command: CommandName, { name, commands: takers = allButDemo }: Flag): boolean {
-  const isOfAll = name === 'help' || name === 'version'
-  return isOfAll || takers.includes(command)
+export function takesFlag(command: CommandName, { commands: takers }: Flag): boolean {
+  return takers === undefined || takers.includes(command)
 }
 
 /** The flags that were given, by name; a switch is true. */
@@ -239,7 +239,7 @@ export function parseArguments(argv: readonly string[], programs: readonly strin
     problems.push(problemOf(first, `takes no argument ${JSON.stringify(word)}`, advice))
   for (const flag of flags) {
     if (!given.has(flag.name) || takesFlag(first, flag)) continue
-    const belongs = flag.instead ?? `it belongs to ${(flag.commands ?? allButDemo).join(', ')}`
+    const belongs = flag.instead ?? `it belongs to ${flag.commands?.join(', ')}`
     problems.push(problemOf(`--${flag.name}`, `is no flag of "${first}"`, belongs))
   }
   return {
@@ -311,5 +311,3 @@ const parserOptions = Object.fromEntries(
     { type: value === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) } as const,
   ]),
 )
-
-const allButDemo = [...foldgates, 'status', 'health', 'purge'] as const satisfies readonly CommandName[]

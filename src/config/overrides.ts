@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type FlagName, flags, type FlagValues } from './flags.ts'
 import type { Environment } from './api-keys.ts'
+import { isJsonObject } from '../json/json-value.ts'
 
 /** A setting that comes from a flag or an environment variable. */
 export type Override = {
@@ -59,6 +60,5 @@ function setAt(raw: unknown, path: readonly string[], value: string | number): u
   const [key, ...rest] = path
   if (key === undefined) return value
   const group = raw === undefined ? {} : raw
-  if (typeof group !== 'object' || group === null || Array.isArray(group)) return raw
-  return { ...group, [key]: setAt(Reflect.get(group, key), rest, value) }
+  return isJsonObject(group) ? { ...group, [key]: setAt(group[key], rest, value) } : raw
 }

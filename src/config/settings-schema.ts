@@ -53,8 +53,8 @@ const keySources = (what: string, more = '') => ({
 /** `drain.delay_s` off loopback, where it is not set. */
 export const drainDelaySeconds = 5
 
-const seconds = (maximum: number) => count('seconds', 0, maximum)
-const dayInSeconds = 86_400
+/** A day at most. */
+const seconds = count('seconds', 0, 86_400)
 
 const portPhrase = 'a port from 0 to 65535'
 const port = z.int({ error: portPhrase }).min(0, { error: portPhrase }).max(65_535, { error: portPhrase })
@@ -220,25 +220,21 @@ export const settingsSchema = group({
       .describe(
         'Least rate at which a body has to arrive, in kB a second, which slow mobile connections keep; a client may be 20 seconds behind it. 0: no least rate.',
       ),
-    headers_s: seconds(dayInSeconds)
-      .default(60)
-      .describe("Longest wait for a client's headers, in seconds; 0: no limit."),
-    connect_s: seconds(dayInSeconds)
+    headers_s: seconds.default(60).describe("Longest wait for a client's headers, in seconds; 0: no limit."),
+    connect_s: seconds
       .default(10)
       .describe('Longest wait for a connection to an upstream, in seconds; 0: no limit.'),
-    first_byte_s: seconds(dayInSeconds)
+    first_byte_s: seconds
       .default(600)
       .describe("Longest wait for the first byte of an upstream's answer, in seconds; 0: no limit."),
-    idle_s: seconds(dayInSeconds)
-      .default(300)
-      .describe('Longest silence within a body, in seconds; 0: no limit.'),
+    idle_s: seconds.default(300).describe('Longest silence within a body, in seconds; 0: no limit.'),
   }),
   drain: section('Shutting down.', {
     delay_s: orNull(
-      seconds(dayInSeconds),
+      seconds,
       `How long new connections are still served after SIGTERM, in seconds; not after Ctrl-C. null: ${drainDelaySeconds}, so that whoever balances the load notices; 0 on loopback, where nobody does.`,
     ),
-    timeout_s: seconds(dayInSeconds)
+    timeout_s: seconds
       .default(25)
       .describe('How long running requests may take to finish after SIGTERM or Ctrl-C, in seconds.'),
   }),
@@ -339,18 +335,6 @@ export const settingsSchema = group({
       'Prices by pattern on the model, in any one currency per million tokens; the most specific pattern holds. By them the page says what compaction saved. Without any it goes by what OpenAI and Anthropic list for theirs (10 November 2026, in US dollars); of what has no price it says nothing in money.',
     ),
 })
-
-const defaults = settingsSchema.parse({})
-
-/** Reads some settings of a file with problems: one that is wrong gets its default. */
-export const validPart = z
-  .object({
-    host: settingsSchema.shape.host.catch(defaults.host),
-    port: settingsSchema.shape.port.catch(defaults.port),
-    profiles: settingsSchema.shape.profiles.catch(null),
-    admin: settingsSchema.shape.admin.catch(defaults.admin),
-  })
-  .catch(defaults)
 
 /** foldgate.yaml with everything filled in. */
 export type SettingsFile = z.output<typeof settingsSchema>

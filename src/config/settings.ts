@@ -1,16 +1,9 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type KeyProblem, spellPath, validate } from '../profiles/issues.ts'
+import { type KeyProblem, spellPath, validate, wrongAt } from '../profiles/issues.ts'
 import type { FlagValues } from './flags.ts'
-import {
-  type Environment,
-  keyClashes,
-  type KeySource,
-  type LiveKey,
-  readLiveKey,
-  readVariable,
-} from './api-keys.ts'
+import { type Environment, keyClashes, type KeySource, type LiveKey, readLiveKey } from './api-keys.ts'
 import { applyOverrides, flagOrVariable, type Override, readOverrides, resolveStoreUrl } from './overrides.ts'
 import { type Problem, problemOf, sortProblems } from './problem.ts'
 import type { Secret } from './secret.ts'
@@ -21,11 +14,11 @@ import {
   type SettingsFile,
   settingsSchema,
   upstreamKeys,
-  validPart,
 } from './settings-schema.ts'
 import { isCredentialHeader } from '../upstream/credential.ts'
 import { canonicalUrl, isLoopback } from './web-address.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
+import { isJsonObject } from '../json/json-value.ts'
 import { profileKeys } from '../profiles/schema.ts'
 
 export type ClientOverride = (typeof clientOverrides)[number]
@@ -86,8 +79,8 @@ export type LoadedSettings =
   | {
       readonly ok: false
       readonly problems: readonly Problem[]
-      /** Some settings as far as they are valid: for asking a running Foldgate, and for finding further problems. */
-      readonly valid: Pick<Settings, 'host' | 'port' | 'profiles' | 'admin'>
+      /** As far as they are valid, for asking a running Foldgate, and for finding further problems. */
+      readonly settings: Settings
     }
 
 /**
@@ -102,18 +95,13 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const { value, problems: wrong } = validate(settingsSchema, raw, { isSecret, otherFile })
   const directory = path === null ? cwd : dirname(path)
   const setBy = flagOrVariable('upstream', flags, env)?.source ?? null
-  const completed = value === null ? null : await complete(value, { env, directory, configFile: path, setBy })
-  const found = wrong ?? [...settingsRules(value), ...(completed?.problems ?? [])]
+  const surroundings = { env, directory, configFile: path, setBy }
+  const { settings, problems: later } = await complete(value ?? validPart(raw, wrong), surroundings)
+  const found = wrong ?? [...settingsRules(value), ...later]
   const problems = [...fileProblems, ...found.map((problem) => locate(problem, file, overrides))]
-  if (completed !== null && problems.length === 0) return { ok: true, settings: completed.settings }
-  const valid = validPart.parse(raw)
-  const profiles = resolve(directory, valid.profiles ?? 'profiles')
-  const token = completed?.settings.admin.token ?? null
-  return {
-    ok: false,
-    problems: sortProblems(problems),
-    valid: { ...valid, profiles, admin: { ...valid.admin, token } },
-  }
+  return problems.length === 0
+    ? { ok: true, settings }
+    : { ok: false, settings, problems: sortProblems(problems) }
 }
 
 /** Whether configured headers carry a credential, as well as `api_key_env` does. */
@@ -138,12 +126,19 @@ function isSecret(path: readonly PropertyKey[]): boolean {
   return path.some((step) => secretKeys.test(String(step)))
 }
 
+/** The settings without the keys and groups that something is wrong with: these get their defaults. */
+function validPart(raw: unknown, wrong: readonly KeyProblem[]): SettingsFile {
+  const isWrong = new Set(wrong.map(({ path: [key] }) => key))
+  const given = Object.entries(isJsonObject(raw) ? raw : {})
+  return settingsSchema.parse(Object.fromEntries(given.filter(([key]) => !isWrong.has(key))))
+}
+
 async function readSettingsFile({ flags, env, cwd }: SettingsOptions) {
   const given = flagOrVariable('config', flags, env)
   const source = given?.text ?? 'foldgate.yaml'
   const path = resolve(cwd, source)
   const read = await readYaml(path, source)
-  if (read !== null) return { path, ...read }
+  if (read !== null) return { path, file: read, problems: read.problems }
   const problems =
     given === null ? otherSettingsFiles(cwd) : [problemOf(given.source, `the file ${source} does not exist`)]
   return { path: given === null ? null : path, file: null, problems }
@@ -192,10 +187,9 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     problems.push(key)
     return null
   }
-  const variable = (name: string | null, path: readonly string[]): Secret | null => {
-    const found = name === null ? [] : readVariable(name, path, env)
-    if ('message' in found) problems.push(found)
-    return 'message' in found ? null : (found[0] ?? null)
+  const secret = async (variable: string | null, path: readonly string[]): Promise<Secret | null> => {
+    const key = await read({ path, variable, file: null, takesSeveral: false })
+    return key?.now()[0] ?? null
   }
 
   const upstreams = await completeUpstreams(file, read, setBy)
@@ -203,7 +197,7 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
   const profiles = resolve(directory, file.profiles ?? 'profiles')
   if (file.profiles !== null && !(await isDirectory(profiles))) {
     const message = `the folder of profiles, ${profiles}, does not exist`
-    problems.push({ path: ['profiles'], of: 'value', message, suggestion: 'create it, or name another' })
+    problems.push(wrongAt(['profiles'], message, 'create it, or name another'))
   }
   const settings: Settings = {
     ...file,
@@ -215,9 +209,9 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     store: {
       ...file.store,
       url: resolveStoreUrl(directory, file.store.url),
-      encrypt_key: variable(file.store.encrypt_key_env, ['store', 'encrypt_key_env']),
+      encrypt_key: await secret(file.store.encrypt_key_env, ['store', 'encrypt_key']),
     },
-    admin: { ...file.admin, token: variable(file.admin.token_env, ['admin', 'token_env']) },
+    admin: { ...file.admin, token: await secret(file.admin.token_env, ['admin', 'token']) },
     drain: {
       ...file.drain,
       delay_s: file.drain.delay_s ?? (isLoopback(file.host) ? 0 : drainDelaySeconds),
@@ -228,9 +222,8 @@ async function complete(file: SettingsFile, surroundings: Surroundings) {
     },
     config_file: configFile,
   }
-  const suggestion = 'give each client a key of its own'
   for (const { message } of keyClashes(settings))
-    problems.push({ path: ['client_keys'], of: 'value', message, suggestion })
+    problems.push(wrongAt(['client_keys'], message, 'give each client a key of its own'))
   return { settings, problems }
 }
 
@@ -298,79 +291,67 @@ function listOf(overrides: boolean | readonly ClientOverride[]): readonly Client
 }
 
 /** Problems between settings that are valid by themselves. No key is read for it. */
-function settingsRules(settings: SettingsFile): readonly KeyProblem[] {
-  return [...upstreamRules(settings), ...clientKeyRules(settings), ...exposureRules(settings)]
+function* settingsRules(settings: SettingsFile): Generator<KeyProblem> {
+  yield* upstreamRules(settings)
+  yield* clientKeyRules(settings)
+  yield* exposureRules(settings)
 }
 
-function upstreamRules({ upstreams, client_keys }: SettingsFile): readonly KeyProblem[] {
-  const problems: KeyProblem[] = []
+function* upstreamRules({ upstreams, client_keys }: SettingsFile): Generator<KeyProblem> {
   for (const [name, upstream] of Object.entries(upstreams)) {
     const path = ['upstreams', name]
     if (upstream.url === null && name !== 'default') {
       const message = `"${spellPath([...path, 'url'])}" is missing`
-      problems.push({ path, of: 'key', message, suggestion: 'add the address, such as url: https://host/v1' })
+      yield { path, of: 'key', message, suggestion: 'add the address, such as url: https://host/v1' }
     }
     if (upstream.forward_client_key !== true) continue
-    const at = { path: [...path, 'forward_client_key'], of: 'value' } as const
+    const at = [...path, 'forward_client_key']
     if (upstream.api_key_env !== null || upstream.api_key_file !== null) {
       const message = `the upstream "${name}" has a key of its own and is to get the client's as well`
-      problems.push({ ...at, message, suggestion: 'remove forward_client_key or the key' })
+      yield wrongAt(at, message, 'remove forward_client_key or the key')
     }
     if (client_keys.length > 0) {
       const message = `the upstream "${name}" is to get the client's credential, which is a key of Foldgate's own here`
-      problems.push({
-        ...at,
-        message,
-        suggestion: 'give the upstream its key by api_key_env, or remove client_keys',
-      })
+      yield wrongAt(at, message, 'give the upstream its key by api_key_env, or remove client_keys')
     }
   }
-  return problems
 }
 
-function clientKeyRules({ client_keys }: SettingsFile): readonly KeyProblem[] {
-  const problems: KeyProblem[] = []
+function* clientKeyRules({ client_keys }: SettingsFile): Generator<KeyProblem> {
   const names = new Set<string>()
   for (const [index, { name, key_env, key_file }] of client_keys.entries()) {
     const path = ['client_keys', index]
-    if (key_env === null && key_file === null) {
-      const message = `"${spellPath(path)}" has no key`
-      problems.push({ path, of: 'value', message, suggestion: 'add key_env or key_file' })
-    }
+    if (key_env === null && key_file === null)
+      yield wrongAt(path, `"${spellPath(path)}" has no key`, 'add key_env or key_file')
     if (names.has(name)) {
       const message = `two client keys have the name ${JSON.stringify(name)}`
-      const suggestion = 'names tell clients apart: give each its own'
-      problems.push({ path: [...path, 'name'], of: 'value', message, suggestion })
+      yield wrongAt([...path, 'name'], message, 'names tell clients apart: give each its own')
     }
     names.add(name)
   }
-  return problems
 }
 
 /** Settings that would let strangers use a key that Foldgate holds, or the admin listener. */
-function exposureRules({ host, cors, upstreams, client_keys, admin }: SettingsFile): readonly KeyProblem[] {
-  const problems: KeyProblem[] = []
-  const add = (path: readonly string[], message: string, suggestion: string): void =>
-    void problems.push({ path, of: 'value', message, suggestion })
+function* exposureRules(settings: SettingsFile): Generator<KeyProblem> {
+  const { host, cors, upstreams, client_keys, admin } = settings
   const holder = Object.entries(upstreams).find(
     ([, { api_key_env, api_key_file, headers }]) =>
       api_key_env !== null || api_key_file !== null || holdsCredential(headers),
   )?.[0]
   if (holder !== undefined && client_keys.length === 0 && !isLoopback(host)) {
     const message = `"host" is ${host}, which other machines reach, and Foldgate holds a key for the upstream "${holder}": anyone could use it`
-    add(['host'], message, 'add client_keys to foldgate.yaml, or listen on 127.0.0.1')
+    yield wrongAt(['host'], message, 'add client_keys to foldgate.yaml, or listen on 127.0.0.1')
   }
   if (holder !== undefined && client_keys.length === 0 && cors.origins.includes('*')) {
     const message = `"cors.origins" lets in the pages of every site, and Foldgate holds a key for the upstream "${holder}": any page that is opened on this machine could use it`
-    add(['cors', 'origins'], message, 'name the origins, or add client_keys to foldgate.yaml')
+    yield wrongAt(['cors', 'origins'], message, 'name the origins, or add client_keys to foldgate.yaml')
   }
   if (admin.port !== 0 && !isLoopback(admin.host) && admin.token_env === null) {
     const message = `"admin.host" is ${admin.host}, which other machines reach, and there is no token`
     const suggestion =
       'set admin.token_env in foldgate.yaml, listen on 127.0.0.1, or turn it off by --admin-port 0'
-    add(['admin', 'host'], message, suggestion)
+    yield wrongAt(['admin', 'host'], message, suggestion)
   }
-  return problems
 }
 
 function isDirectory(path: string): Promise<boolean> {

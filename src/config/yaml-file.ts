@@ -1,6 +1,7 @@
 import {
   type Document,
   type ErrorCode,
+  isAlias,
   isMap,
   isNode,
   isScalar,
@@ -20,6 +21,8 @@ export type YamlFile = {
   readonly value: unknown
   /** Adds to a problem where its key or value stands in the file. */
   readonly locate: (problem: KeyProblem) => Problem
+  /** Why it cannot be read; it has no content then. */
+  readonly problems: readonly Problem[]
 }
 
 /** Settings and profiles are a few kilobytes; more is the wrong file. */
@@ -31,14 +34,11 @@ const keysMax = 5_000
 /** How often aliases may be followed, so that a few lines cannot unfold into gigabytes. */
 const aliasesMax = 100
 
-/** A file that was read, or the problems for which it cannot be: exactly one of the two. */
-export type YamlRead = { readonly file: YamlFile | null; readonly problems: readonly Problem[] }
-
 /** Reads a file, which problems call `source`; null if there is none. Never throws. */
-export async function readYaml(path: string, source: string): Promise<YamlRead | null> {
+export async function readYaml(path: string, source: string): Promise<YamlFile | null> {
   const read = await readText(path, yamlBytesMax)
   if (read === null) return null
-  return typeof read === 'string' ? parseYaml(source, read) : failed(problemOf(source, read.fault))
+  return typeof read === 'string' ? parseYaml(source, read) : failed(source, problemOf(source, read.fault))
 }
 
 /**
@@ -68,12 +68,13 @@ export function errorCode(error: unknown): string {
 
 // --- internal ---
 
-function failed(...problems: readonly Problem[]): YamlRead {
-  return { file: null, problems }
+function failed(source: string, ...problems: readonly Problem[]): YamlFile {
+  const locate = ({ message, suggestion }: KeyProblem): Problem => problemOf(source, message, suggestion)
+  return { source, value: {}, locate, problems }
 }
 
 /** Duplicate keys, unknown tags and anything ambiguous are problems. */
-function parseYaml(source: string, text: string): YamlRead {
+function parseYaml(source: string, text: string): YamlFile {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -86,32 +87,30 @@ function parseYaml(source: string, text: string): YamlRead {
     code,
     offset: pos[0],
   }))
-  const keys = keysOf(document)
-  if (keys.count > keysMax)
-    return failed(problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
-  const told = faults.length > 0 ? faults : keys.repeated
+  const found = readThrough(document)
+  if (found.keys > keysMax)
+    return failed(source, problemOf(source, `holds more than ${keysMax} keys`, 'is it the right file?'))
+  const told = faults.length > 0 ? faults : found.faults
   if (told.length > 0) {
     const first = told.slice(0, faultsShownMax)
-    return failed(...first.map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))))
+    return failed(
+      source,
+      ...first.map(({ code, offset }) => syntaxProblem(source, code, lines.linePos(offset))),
+    )
   }
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: aliasesMax }) ?? {}
   } catch {
-    return failed(aliasProblem(source, document, lines))
+    return failed(source, problemOf(source, 'its aliases (*name) lead too far', 'write the values out'))
   }
   const locate = (problem: KeyProblem): Problem => {
+    const { message, suggestion } = problem
     const offset = offsetOf(document, problem)
-    const position = offset === null ? null : lines.linePos(offset)
-    return {
-      source,
-      line: position?.line ?? null,
-      column: position?.col ?? null,
-      message: problem.message,
-      suggestion: problem.suggestion,
-    }
+    const { line = null, col = null } = offset === null ? {} : lines.linePos(offset)
+    return { source, line, column: col, message, suggestion }
   }
-  return { file: { source, value, locate }, problems: [] }
+  return { source, value, locate, problems: [] }
 }
 
 /** One fault in the syntax often causes others after it. */
@@ -119,22 +118,25 @@ const faultsShownMax = 5
 
 type Fault = { readonly code: ErrorCode; readonly offset: number }
 
-/** How many keys a file has, and which of them stand twice in their group. */
-function keysOf(document: Document): { readonly count: number; readonly repeated: readonly Fault[] } {
-  const repeated: Fault[] = []
-  let count = 0
-  visit(document, {
-    Map(_key, { items }) {
-      const seen = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        count += 1
-        if (seen.has(key.value)) repeated.push({ code: 'DUPLICATE_KEY', offset: key.range?.[0] ?? 0 })
-        seen.add(key.value)
-      }
-    },
+/** How many keys a file has, which of them stand twice in their group, and which aliases have no anchor before them. */
+function readThrough(document: Document): { readonly keys: number; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = []
+  const anchors = new Set<string | undefined>()
+  let keys = 0
+  visit(document, (_key, node) => {
+    if (isAlias(node)) {
+      if (!anchors.has(node.source)) faults.push({ code: 'BAD_ALIAS', offset: node.range?.[0] ?? 0 })
+    } else if (isNode(node)) anchors.add(node.anchor)
+    if (!isMap(node)) return
+    const seen = new Set<unknown>()
+    for (const { key } of node.items) {
+      if (!isScalar(key)) continue
+      keys += 1
+      if (seen.has(key.value)) faults.push({ code: 'DUPLICATE_KEY', offset: key.range?.[0] ?? 0 })
+      seen.add(key.value)
+    }
   })
-  return { count, repeated }
+  return { keys, faults }
 }
 
 function syntaxProblem(
@@ -172,20 +174,6 @@ const syntaxFault: SyntaxFault = [
   'something unexpected stands here',
   'put text with special characters in quotes',
 ]
-
-/** Following aliases fails on one without an anchor, and on too many. */
-function aliasProblem(source: string, document: Document, lines: LineCounter): Problem {
-  let unknownAt: number | null = null
-  visit(document, {
-    Alias(_key, node) {
-      if (node.resolve(document) !== undefined) return undefined
-      unknownAt = node.range?.[0] ?? null
-      return visit.BREAK
-    },
-  })
-  if (unknownAt !== null) return syntaxProblem(source, 'BAD_ALIAS', lines.linePos(unknownAt))
-  return problemOf(source, 'its aliases (*name) lead too far', 'write the values out')
-}
 
 /** Where the key or value begins, else the nearest group around it that the file has. */
 function offsetOf(document: Document, { path, of }: KeyProblem): number | null {

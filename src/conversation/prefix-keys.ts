@@ -1,7 +1,6 @@
 import type { Growth } from './structure.ts'
 import type { Message, ParsedMessage } from './message.ts'
 import type { Digest, Pausable } from '../json/source.ts'
-import { remembering } from '../caches.ts'
 
 /** What a message says, without ids, cache marks, reasoning and unknown fields. */
 export type Meaning = {
@@ -30,12 +29,13 @@ export function* meaningKeys(
   digest: Digest,
   grewFrom: Pick<Growth, 'keys' | 'shared'> | null = null,
 ): Pausable<readonly string[]> {
-  const keys = grewFrom === null ? [rootOf(digest)] : grewFrom.keys.slice(0, grewFrom.shared + 1)
-  let key = keys.at(-1) ?? rootOf(digest)
+  // All chains begin with the same key.
+  const keys = grewFrom === null ? [digest('conversation')] : grewFrom.keys.slice(0, grewFrom.shared + 1)
+  let key = keys.at(-1) ?? ''
   for (const { facts } of messages.slice(keys.length - 1)) {
     if (keys.length > unkeyedCount) key = digest(JSON.stringify([key, facts.meaning]))
     keys.push(key)
-    if (keys.length % KEYS_PER_STEP === 0) yield
+    yield
   }
   return keys
 }
@@ -50,14 +50,3 @@ export function isConversationId(text: string): boolean {
 
 /** What is said of one that has not; it is not repeated, since it may be anything. */
 export const noConversationId = `That is no conversation's id: it is the ${conversationIdChars} letters, digits, "-" and "_" that x-foldgate-conversation names in an answer.`
-
-// --- internal ---
-
-/** Keys made between two pauses: about a millisecond. */
-const KEYS_PER_STEP = 256
-
-/** What a chain begins with: the same for all conversations. */
-const rootOf = remembering(
-  (digest: Digest) => digest,
-  (digest) => digest('conversation'),
-)

@@ -3,8 +3,13 @@ import { lruCache } from '../caches.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
 import {
+  type Belief,
+  beliefAt,
+  type Beliefs,
   type BeliefSource,
   type Field,
+  fields,
+  isNewer,
   keptFields,
   type ModelKey,
   modelKeyOf,
@@ -13,7 +18,6 @@ import {
   type RecordedBelief,
   type Values,
 } from './model-record.ts'
-import { type Belief, beliefAt, type Beliefs, fields, isNewer } from './lifetimes.ts'
 import { type ResolvedWindow, resolveWindow, type WindowSources } from './resolve-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 
@@ -50,13 +54,8 @@ export function createModels({
   const shared = lruCache<ModelRecord>(MODELS_MAX)
   let isClosed = false
 
-  /** The model of the latest question: a request asks a dozen. */
-  let latest: Model | null = null
-
   function modelOf(key: ModelKey): Model {
-    if (latest?.key.name === key.name) return latest
-    latest = models.get(key.name) ?? newModel(key)
-    return latest
+    return models.get(key.name) ?? newModel(key)
   }
 
   function newModel(key: ModelKey): Model {

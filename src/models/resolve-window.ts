@@ -1,6 +1,6 @@
 import type { StatedWindow } from '../overflow/classification.ts'
 import { budgetOf, type Reserve, type WindowKind } from '../tokens/budget.ts'
-import type { Belief } from './lifetimes.ts'
+import type { Belief } from './model-record.ts'
 import { tableWindow } from './table/window-table.ts'
 
 /** A model's window and where the figure comes from; the names stand in `x-foldgate-window`. */
@@ -50,9 +50,9 @@ export type ServerFigure = StatedWindow & {
  */
 export function resolveWindow(sources: WindowSources): ResolvedWindow {
   const { learnt, reserve, server, configuredTokens, maxTokens, answeredTokens } = sources
-  const requestTokens = sources.requestTokens ?? null
-  const believed = underRequest(believedWindow(sources), requestTokens)
-  const isSure = configuredTokens !== null || (server?.isLoaded === true && requestTokens === null)
+  const believed = believedWindow(sources)
+  const isAskedFor = (sources.requestTokens ?? null) !== null
+  const isSure = configuredTokens !== null || (server?.isLoaded === true && !isAskedFor)
   let window = believed
   if (learnt?.from === 'refusal' && !isOutdated(learnt, sources)) {
     if (!isSure || budgetOf(learnt.value, reserve) < budgetOf(believed, reserve))
@@ -81,20 +81,17 @@ function loadedBelow(tokens: number, { server, answeredTokens }: WindowSources):
   return { tokens: server.tokens, kind: server.kind, source: 'server', overruledTokens: null }
 }
 
-/** The window of a request that has its model loaded with so many tokens: that, unless the operator has set a smaller one. */
-function underRequest(window: ResolvedWindow, requestTokens: number | null): ResolvedWindow {
-  const isOperators = window.source === 'config' && window.tokens <= (requestTokens ?? 0)
-  if (requestTokens === null || isOperators) return window
-  return { ...window, tokens: requestTokens, kind: 'total', source: 'request' }
-}
-
 /** Taken where nothing is known of a model: what most of those in use in November 2026 have at least. */
 const defaultWindowTokens = 128_000
 
-function believedWindow({ configuredTokens, server, names, host }: WindowSources): ResolvedWindow {
+function believedWindow(sources: WindowSources): ResolvedWindow {
+  const { configuredTokens, requestTokens = null, server, names, host } = sources
   const overruledTokens = null
-  if (configuredTokens !== null)
+  // What a request has its model loaded with counts unless the operator has set less.
+  if (configuredTokens !== null && configuredTokens <= (requestTokens ?? Infinity))
     return { tokens: configuredTokens, kind: 'total', source: 'config', overruledTokens }
+  if (requestTokens !== null)
+    return { tokens: requestTokens, kind: 'total', source: 'request', overruledTokens }
   if (server !== null) return { tokens: server.tokens, kind: server.kind, source: 'server', overruledTokens }
   for (const name of names) {
     const window = tableWindow(name, host)

@@ -187,9 +187,9 @@ function vetoed(facts: ErrorFacts, statuses: readonly number[]): Classification 
  * `messages[3].content`: then the words decide nothing. Codes that could mean anything, e.g. `invalid_request_error`,
  * `BadRequestError`, `400`, name none, and prose in a code field is no code.
  */
-function namesOtherMatter({ codes, exceptions, params, isAboutField }: ErrorFacts): boolean {
+function namesOtherMatter({ codes, exceptions, params, fields }: ErrorFacts): boolean {
   return (
-    isAboutField ||
+    fields.size > 0 ||
     [...codes, ...exceptions].some((code) => /^[\w.:-]{1,64}$/.test(code) && otherMatter.test(code)) ||
     [...params].some((param) => !lengthParam.test(param))
   )

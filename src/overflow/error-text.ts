@@ -17,8 +17,8 @@ export type ErrorFacts = {
   readonly statuses: readonly number[]
   /** The parameters that the error names as being at fault. */
   readonly params: ReadonlySet<string>
-  /** It is about one field of the request, and says where that stands (pydantic's `loc`). */
-  readonly isAboutField: boolean
+  /** The names on the way to the field that it is about, where it says where that stands (pydantic's `loc`). */
+  readonly fields: ReadonlySet<string>
   /** llama.cpp states both sizes as fields. */
   readonly promptTokens: number | null
   readonly windowTokens: number | null
@@ -92,7 +92,7 @@ function nothingCollected() {
     exceptions: new Set<string>(),
     statuses: new Array<number>(),
     params: new Set<string>(),
-    isAboutField: false,
+    fields: new Set<string>(),
     /** Sizes that stand in fields of their own, by the field's name. */
     sizes: new Map<string, number>(),
   }
@@ -118,7 +118,8 @@ function visit(value: unknown, depth: number, into: Collected): void {
 
 function visitRecord(record: JsonObject, depth: number, into: Collected): void {
   for (const key of codeKeys) addCode(record[key], into)
-  if (Array.isArray(record['loc'])) into.isAboutField = true
+  const path: readonly unknown[] = Array.isArray(record['loc']) ? record['loc'] : []
+  for (const name of path.slice(0, itemsMax)) if (typeof name === 'string') into.fields.add(name)
   const param = record['param']
   if (typeof param === 'string') into.params.add(param.toLowerCase())
   for (const key of ['n_prompt_tokens', 'n_ctx']) {

@@ -1,29 +1,10 @@
 /** A number of tokens and what its neighbours say of it. */
-export type TokenNumber = {
-  readonly tokens: number
-  readonly isWindow: boolean
-  readonly isPrompt: boolean
-  /** A window of the prompt alone, e.g. `maximum input length`. */
-  readonly isOfInput: boolean
-  /** Said to be over the limit: the whole prompt, or what is too much of it. */
-  readonly isOver: boolean
-  /** The prompt has at least as many. */
-  readonly isBound: boolean
-  /** Alone in brackets, where codes stand, too. */
-  readonly isBare: boolean
-}
+export type TokenNumber = Readonly<ReturnType<typeof sizedAs>>
 
-export type TokenNumbers = {
-  /** The window, the prompt, their parts and sums: each number once, the larger before the smaller. */
-  readonly sizes: readonly TokenNumber[]
-  /** The reply that was asked for. */
-  readonly outputTokens: number | null
-  /** By how much the prompt is beyond the window. */
-  readonly excessTokens: number | null
-}
+export type TokenNumbers = ReturnType<typeof tokenNumbersIn>
 
 /** The numbers of a text that count tokens. */
-export function tokenNumbersIn(said: string): TokenNumbers {
+export function tokenNumbersIn(said: string) {
   const sizes = new Map<number, TokenNumber>()
   const outputs = new Set<number>()
   const excesses = new Set<number>()
@@ -46,8 +27,11 @@ export function tokenNumbersIn(said: string): TokenNumbers {
     if (size?.isPrompt === false && !size.isWindow) sizes.delete(output)
   }
   return {
+    /** The window, the prompt, their parts and sums: each number once, the larger before the smaller. */
     sizes: [...sizes.values()].toSorted((one, other) => other.tokens - one.tokens),
+    /** The reply that was asked for. */
     outputTokens: onlyOne(outputs),
+    /** By how much the prompt is beyond the window. */
     excessTokens: onlyOne(excesses),
   }
 }
@@ -99,16 +83,20 @@ const behindExcess =
 const inputWindow =
   /(?:max(?:imum)?(?: (?:allowed|number of))?[ _](?:input|prompt)|(?:input|prompt)(?: tokens?)? limit)(?:[ _](?:tokens?|length|size|is|of|to|limit)){0,3}[ :=(]*$/i
 
-function sizedAs(tokens: number, before: string, behind: string): TokenNumber {
+function sizedAs(tokens: number, before: string, behind: string) {
   const isBeyond = ofWindow.test(before) || beyondWindow.test(before)
   const isLimit = (isBeyond && !/at least ?$/i.test(before)) || behindWindow.test(behind)
   return {
     tokens,
     isWindow: tokens >= windowTokensMin && isLimit,
     isPrompt: ofPrompt.test(before) || behindPrompt.test(behind),
+    /** A window of the prompt alone, e.g. `maximum input length`. */
     isOfInput: inputWindow.test(before),
+    /** Said to be over the limit: the whole prompt, or what is too much of it. */
     isOver: /^ ?tokens? (?:over|above|beyond)\b/i.test(behind),
+    /** The prompt has at least as many. */
     isBound: bound.test(before),
+    /** Alone in brackets, where codes stand, too. */
     isBare: before.endsWith('(') && behind.startsWith(')'),
   }
 }

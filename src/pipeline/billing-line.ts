@@ -2,7 +2,7 @@ import type { Profile } from '../profiles/schema.ts'
 import type { Source, Span } from '../json/source.ts'
 import type { BodyEdit } from '../formats/contract.ts'
 import type { Form, ReadRequest } from './request.ts'
-import { withReplaced } from './send/outgoing-body.ts'
+import { withEdits } from './send/outgoing-body.ts'
 
 // Claude Code tells Anthropic's billing in a line at the beginning of its prompt, which is another one at each request. Other
 // servers put it into the prompt, and nothing behind it is read from their caches.
@@ -19,8 +19,7 @@ export function withoutBilling(
   { blanksBilling: isWanted }: Pick<ReadRequest, 'blanksBilling'>,
 ): Form {
   const { billingLine } = form.chat.body
-  if (!isWanted || billingLine === null) return form
-  return { ...form, pieces: withReplaced(form.pieces, billingLine.at, billingLine.text) }
+  return !isWanted || billingLine === null ? form : withEdits(form, billingLine)
 }
 
 /** A value of a body as the pieces beside the line; the value itself where the line is elsewhere. */

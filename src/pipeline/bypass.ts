@@ -5,7 +5,8 @@ import type { RequestParts } from './request-parts.ts'
 import { readRequest } from './read-request.ts'
 import type { ArrivedRequest, Chat } from './request.ts'
 import { bytesIn, bytesInSteps } from './send/outgoing-body.ts'
-import { untouched } from './pass-on.ts'
+import { sendUntouched } from './pass-on.ts'
+import type { Answer } from '../upstream/upstreams.ts'
 import type { Pausable } from '../json/source.ts'
 import { readForm, wholeText } from '../compaction/history/read-message.ts'
 
@@ -28,18 +29,17 @@ export async function sendBypassed(arrived: ArrivedRequest, parts: RequestParts)
   const { exchange: request, body, turn, arrival } = arrived
   const unbound = await parts.failures.around('reading', null, () => unboundBody(arrived, parts))
   turn.end()
-  const sentAtMs = performance.now()
-  const answer = await parts.upstreams.send({
-    ...request,
-    upstream: request.upstreamName,
-    body: unbound?.bytes ?? body.raw,
-    ...(unbound !== null && { headerOverrides: { 'content-encoding': null } }),
-  })
-  // What is thought in reply holds in this form alone.
-  if (unbound !== null && answer.status < 400) parts.records.sendElsewhere(unbound.of, unbound.compaction)
-  const reason = unbound === null ? null : 'thoughts'
-  const told = { action: 'bypassed', reason, sentAtMs, release: body.release } as const
-  return untouched({ request, arrival, answer, ...told }, parts)
+  async function send(): Promise<Answer> {
+    const asItCame = { ...request, upstream: request.upstreamName, body: body.raw }
+    if (unbound === null) return parts.upstreams.send(asItCame)
+    const headerOverrides = { 'content-encoding': null }
+    const answer = await parts.upstreams.send({ ...asItCame, body: unbound.bytes, headerOverrides })
+    // What is thought in reply holds in this form alone.
+    if (answer.status < 400) parts.records.sendElsewhere(unbound.of, unbound.compaction)
+    return answer
+  }
+  const told = { action: 'bypassed', reason: unbound === null ? null : 'thoughts' } as const
+  return sendUntouched({ request, arrival, ...told, send, release: body.release }, parts)
 }
 
 // --- internal ---

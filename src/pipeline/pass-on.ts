@@ -42,9 +42,8 @@ export async function relayConversation(
   arrival: Arrival,
   parts: RequestParts,
 ): Promise<ClientAnswer> {
-  const sentAtMs = arrival.monotonicMs
-  const answer = await sendStream(request, parts)
-  return untouched({ request, arrival, answer, action: 'bypassed', reason: null, sentAtMs }, parts)
+  const send = (): Promise<Answer> => sendStream(request, parts)
+  return sendUntouched({ request, arrival, action: 'bypassed', reason: null, send }, parts)
 }
 
 /** Sends a body as it came: if it cannot be read with certainty, the upstream judges it. */
@@ -56,20 +55,22 @@ export async function sendUnread(
   const { upstreams, warnings } = parts
   turn.end()
   if (unread === 'stateful' && dialect.howToSendAll !== null) warnings.stateful(dialect.howToSendAll)
-  const sentAtMs = performance.now()
-  const answer = await upstreams.send({ ...request, upstream: request.upstreamName, body: body.raw })
   const told =
     unread === 'failed'
       ? ({ action: 'failed-open', reason: 'reading' } as const)
       : ({ action: 'relayed', reason: unread } as const)
-  return untouched({ request, arrival, answer, ...told, sentAtMs, release: body.release }, parts)
+  const send = (): Promise<Answer> =>
+    upstreams.send({ ...request, upstream: request.upstreamName, body: body.raw })
+  return sendUntouched({ request, arrival, ...told, send, release: body.release }, parts)
 }
 
-/** An answer that goes on as it is, to a request of which nothing was measured. */
-export function untouched(
-  { request, arrival, answer, action, reason, sentAtMs, release }: Untouched,
+/** Sends a request of which nothing was measured, and passes its answer on as it is. */
+export async function sendUntouched(
+  { request, arrival, action, reason, send, release }: Untouched,
   { reports }: Pick<RequestParts, 'reports'>,
-): ClientAnswer {
+): Promise<ClientAnswer> {
+  const sentAtMs = performance.now()
+  const answer = await send()
   const bare = bareReport(request, arrival)
   const row = {
     ...bare.row,
@@ -101,9 +102,7 @@ export function untouched(
 type Untouched = Pick<BegunRow, 'action' | 'reason'> & {
   readonly request: ClientRequest
   readonly arrival: Arrival
-  readonly answer: Answer
-  /** When it was sent, as `performance.now()` told. */
-  readonly sentAtMs: number
+  readonly send: () => Promise<Answer>
   readonly release?: () => void
 }
 

@@ -2,7 +2,7 @@ import type { Chat, ReadRequest } from './request.ts'
 import { runAtOnce } from '../json/source.ts'
 import { spliceMessages } from '../json/splice.ts'
 import { InvariantError } from '../errors.ts'
-import { runInSlices, type Eventual, onceThere } from '../scheduling/drive.ts'
+import { runInSlices } from '../scheduling/drive.ts'
 import type { RequestParts } from './request-parts.ts'
 import { whyUntouched } from './model-lessons.ts'
 import { readBytes, type ReadChatOptions, withFreeThoughts } from './read/read-chat.ts'
@@ -13,18 +13,14 @@ import { bytesOf } from './send/outgoing-body.ts'
  * had sent it so. Measured, recorded and compacted is what the upstream gets, and what obeys the rules of tool calls
  * needs no second treatment further on. The client's own bytes stay at hand (`received`), in case of a refusal.
  */
-export function repairRequest(request: ReadRequest, parts: RequestParts): Eventual<ReadRequest> {
+export async function repairRequest(request: ReadRequest, parts: RequestParts): Promise<ReadRequest> {
   if (!request.profile.repair || whyUntouched(request, parts.models) !== null) return request
   const { received, place } = request
   const { failures, reading } = parts
-  return onceThere(
-    failures.around('repair', received, repairedChat, received, place.scope, reading),
-    (chat) => {
-      if (chat.repairs === null) return request
-      parts.onRepaired(chat.repairs)
-      return { ...request, chat: received.signedMessages === undefined ? chat : withFreeThoughts(chat) }
-    },
-  )
+  const chat = await failures.around('repair', received, repairedChat, received, place.scope, reading)
+  if (chat.repairs === null) return request
+  parts.onRepaired(chat.repairs)
+  return { ...request, chat: received.signedMessages === undefined ? chat : withFreeThoughts(chat) }
 }
 
 /** The same conversation repaired; the very one where nothing is broken. Throws an InvariantError where it got no better. */

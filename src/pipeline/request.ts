@@ -19,7 +19,7 @@ import type { Classification } from '../overflow/classification.ts'
 import type { Answer } from '../upstream/upstreams.ts'
 import type { RequestOptions } from './request-options.ts'
 import type { FoundRequest, KeyedRequest } from './records/identify-conversation.ts'
-import type { AnswerObserver } from './tap-answer.ts'
+import type { TailReport } from '../overflow/tail-observer.ts'
 import type { WindowQuestion } from '../models/discovery/ask-json.ts'
 import type { Arrival } from './bare-report.ts'
 import type { Source } from '../json/source.ts'
@@ -88,8 +88,6 @@ export type ReadRequest = ArrivedRequest & {
 /** A request with what is on record of its conversation, and its size. */
 export type MeasuredRequest = ReadRequest & {
   readonly remembered: Remembered
-  /** When that was looked up, as `performance.now()` told. */
-  readonly lookedUpAtMs: number
   /** Why nothing is to be rewritten, whatever its size; null where it may be. */
   readonly whyUntouched: string | null
   /** Whether a compaction is asked for, whatever the pressure. */
@@ -245,11 +243,7 @@ export type Judged = {
 /** The last answer of a request, and the form that it answers. */
 export type Outcome = Judged & {
   readonly form: Form
-  /** Upstream requests made so far. */
-  readonly attempts: number
-  /** When the first of them was made, as `performance.now()` told. */
-  readonly firstSentAtMs: number
-  /** From the last of them until the headers of its answer, in milliseconds. */
+  /** From when it was sent until the headers of its answer, in milliseconds. */
   readonly firstByteMs: number
   /** The help that it needed beyond sending. */
   readonly remedy: 'none' | 'waited' | 'recovered' | 'restored'
@@ -266,8 +260,6 @@ export type Outcome = Judged & {
   }
   /** Whether the model was offered the recall tool. */
   readonly offersRecall: boolean
-  /** Whether it asked for errors instead of silent cuts; left out if not. */
-  readonly asksErrors?: boolean
   /** Whether usage was asked for that the client had not asked for: the event with it is hidden from it. */
   readonly asksUsage: boolean
 }
@@ -319,6 +311,13 @@ export type JoinedReply = {
   readonly observer: AnswerObserver
   /** How often it went on, and what all of its answers cost; null if none stated that. For the end. */
   readonly total: () => ReplyCounts & { readonly usage: Usage | null }
+}
+
+/** Reads along while an answer is passed on. */
+export type AnswerObserver = {
+  readonly tap: (piece: Buffer) => void
+  /** What the answer turned out to be; null where it could not be read. */
+  readonly end: () => TailReport | null
 }
 
 /** How often the model read back what was folded, and how often it went on with a reply that was cut. */

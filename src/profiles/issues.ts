@@ -13,6 +13,15 @@ export type KeyProblem = {
   readonly suggestion: string | null
 }
 
+/** A problem with the value at a path. */
+export function wrongAt(
+  path: readonly PropertyKey[],
+  message: string,
+  suggestion: string | null = null,
+): KeyProblem {
+  return { path, of: 'value', message, suggestion }
+}
+
 /** What a schema does not say of its keys and values. */
 export type ValidateOptions = {
   /** Where a value may hold a credential, and must not be shown. Default: nowhere. */
@@ -96,15 +105,15 @@ function wrongValue(issue: z.core.$ZodIssue, raw: unknown, root: SchemaNode, isS
   }
   // A problem between keys is told in a whole sentence of its own.
   if (issue.code === 'custom' && issue.params?.['sentence'] === true) {
-    return { path, of: 'value', message: issue.message, suggestion: null }
+    return wrongAt(path, issue.message)
   }
   const value = valueAt(raw, path)
   if (value === undefined) {
-    return { path, of: 'value', message: `${name} is missing; it must be ${issue.message}`, suggestion: null }
+    return wrongAt(path, `${name} is missing; it must be ${issue.message}`)
   }
   const found = isSecret ? '' : `; found ${show(value)}`
-  const message = `${name} must be ${issue.message}${found}`
-  return { path, of: 'value', message, suggestion: meantValue(issue, value, keysAt(root, path)) }
+  const meant = meantValue(issue, value, keysAt(root, path))
+  return wrongAt(path, `${name} must be ${issue.message}${found}`, meant)
 }
 
 /** What a word for on or off says; YAML 1.2 knows none but true and false. */

@@ -1,4 +1,5 @@
-import { type KeyProblem, validate, valueAt } from './issues.ts'
+import { isJsonObject } from '../json/json-value.ts'
+import { type KeyProblem, validate, valueAt, wrongAt } from './issues.ts'
 import { meantOr } from './near-miss.ts'
 import { type Profile, profileKeys, profileSchema } from './schema.ts'
 
@@ -50,6 +51,16 @@ export function resolveProfiles(raws: RawProfiles) {
   return { profiles, problems }
 }
 
+/** Two values as one: groups merge key by key, of anything else the second holds. */
+export function mergeDeep(base: unknown, over: unknown): unknown {
+  if (!isJsonObject(base) || !isJsonObject(over)) return over
+  const merged = new Map(Object.entries(base))
+  for (const [key, value] of Object.entries(over)) {
+    merged.set(key, merged.has(key) ? mergeDeep(merged.get(key), value) : value)
+  }
+  return Object.fromEntries(merged)
+}
+
 // --- internal ---
 
 /** Keys that some write into a profile. */
@@ -63,7 +74,7 @@ const otherFile = {
 function nameProblems(name: string): readonly KeyProblem[] {
   if (profileName.test(name)) return []
   const message = `the profile's name ${JSON.stringify(name)} must be 1 to 64 letters, digits, ".", "_" or "-"`
-  return [{ path: [], of: 'value', message, suggestion: 'rename the file' }]
+  return [wrongAt([], message, 'rename the file')]
 }
 
 function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] {
@@ -72,8 +83,7 @@ function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] 
   if (!raws.has(parent)) {
     const message = `"extends" names the profile ${JSON.stringify(parent)}, which does not exist`
     const known = `known profiles: ${[...raws.keys()].sort().join(', ')}`
-    const suggestion = meantOr(parent, raws.keys(), known)
-    return [{ path: ['extends'], of: 'value', message, suggestion }]
+    return [wrongAt(['extends'], message, meantOr(parent, raws.keys(), known))]
   }
   const line = lineage(name, raws)
   const last = line.at(-1)
@@ -81,7 +91,7 @@ function parentProblems(name: string, raws: RawProfiles): readonly KeyProblem[] 
   // Only the profiles on the circle are told, not those that lead into it.
   if (next !== name) return []
   const message = `"extends" goes in a circle: ${[...line, name].join(' -> ')}`
-  return [{ path: ['extends'], of: 'value', message, suggestion: 'end the circle with extends: null' }]
+  return [wrongAt(['extends'], message, 'end the circle with extends: null')]
 }
 
 /**
@@ -104,7 +114,7 @@ function lineage(name: string, raws: RawProfiles): readonly string[] {
 
 function parentOf(name: string, raws: RawProfiles): string | null {
   const raw = raws.get(name)
-  const parent = isGroup(raw) ? raw['extends'] : undefined
+  const parent = isJsonObject(raw) ? raw['extends'] : undefined
   // The template says `extends: default`; in the default profile itself that is the schema's defaults.
   if (name === defaultProfileName && (parent === undefined || parent === defaultProfileName)) return null
   if (parent === undefined) return defaultProfileName
@@ -112,20 +122,7 @@ function parentOf(name: string, raws: RawProfiles): string | null {
 }
 
 function inherit(parent: unknown, child: unknown): unknown {
-  if (!isGroup(parent)) return child
+  if (!isJsonObject(parent)) return child
   const { models: _models, headers: _headers, extends: _extends, ...inherited } = parent
   return mergeDeep(inherited, child)
-}
-
-function mergeDeep(base: unknown, over: unknown): unknown {
-  if (!isGroup(base) || !isGroup(over)) return over
-  const merged = new Map(Object.entries(base))
-  for (const [key, value] of Object.entries(over)) {
-    merged.set(key, merged.has(key) ? mergeDeep(merged.get(key), value) : value)
-  }
-  return Object.fromEntries(merged)
-}
-
-function isGroup(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

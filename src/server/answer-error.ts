@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { errorBodyAt } from '../formats/formats.ts'
 import { type FoldgateError, httpStatusOf } from '../errors.ts'
 import { barePath } from '../upstream/target.ts'
-import { escaped, type LogFacts } from '../telemetry/log/log.ts'
 
 /**
  * Answers with an error of Foldgate's own. Where an answer has begun the connection is cut instead: a
@@ -52,21 +51,6 @@ export function cutOffUnread(outgoing: ServerResponse): void {
   outgoing.once('close', () => clearTimeout(timer))
 }
 
-/**
- * What the log tells of a request that was refused or failed: which, and whose. Of its path the words of APIs, since a client
- * may put a key anywhere; no query, and nothing that the request says.
- */
-export function refusedFacts({ code }: FoldgateError, incoming: IncomingMessage): LogFacts {
-  const { method = '', url = '', socket, headers } = incoming
-  return {
-    code,
-    status: httpStatusOf[code],
-    request: shown(`${method} ${wordsOf(url)}`),
-    client: socket.remoteAddress ?? null,
-    user_agent: shown(headers['user-agent'] ?? ''),
-  }
-}
-
 // --- internal ---
 
 /** It may have the name of an API. */
@@ -102,28 +86,4 @@ function takeOverUpload(outgoing: ServerResponse): () => void {
     })
     for (const event of ['end', 'close'] as const) incoming.once(event, () => clearTimeout(timer))
   }
-}
-
-/** What paths of the APIs are made of; anything else is a name, or a key. */
-const apiWords: ReadonlySet<string> = new Set(
-  `api chat compact completions count_tokens conversations deployments embeddings files generate healthz messages models
-  openai readyz realtime responses tags u v1 v1beta v2`.split(/\s+/),
-)
-
-/** A path with everything else left out of it. */
-function wordsOf(url: string): string {
-  const [path = ''] = url.split(/[?#]/, 1)
-  const segments = path.slice(0, LOOKED_AT_CHARS).split('/')
-  return segments.map((segment) => (segment === '' || apiWords.has(segment) ? segment : '…')).join('/')
-}
-
-/** A path may be as long as all headers together. */
-const LOOKED_AT_CHARS = 1_024
-
-/** What a client may write into the log, in characters. */
-const SHOWN_CHARS_MAX = 200
-
-function shown(text: string): string {
-  const cut = text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text
-  return escaped(cut)
 }

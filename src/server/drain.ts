@@ -1,15 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type DrainOptions = {
-  /** How long new connections are still served while `/readyz` answers 503, in milliseconds. */
-  readonly delayMs: number
-  /** How long running requests may take to finish after that, in milliseconds. */
-  readonly timeoutMs: number
-  /** Ends everything behind the servers. */
-  readonly end: () => Promise<void>
-}
-
 /** `serving`, then `leaving` (not ready, but serving), then `closing` (running requests only). */
 export type Phase = 'serving' | 'leaving' | 'closing'
 
@@ -18,7 +9,6 @@ export class Lifecycle {
   phase: Phase = 'serving'
   /** How many requests are running. */
   running = 0
-  #drained: Promise<number> | null = null
   #onEnd: (() => void) | null = null
 
   /** Counts a request, until `end` is called for it. */
@@ -38,15 +28,10 @@ export class Lifecycle {
   }
 
   /**
-   * Ends the servers in order, and then all that stands behind them (`end` in `app.ts`, in its order). Resolves with the number
-   * of requests that had to be cut off.
+   * Ends the servers: new connections are still served for `delayMs` while `/readyz` answers 503, and running requests may
+   * take `timeoutMs` after that. Resolves with the number of requests that had to be cut off.
    */
-  drain(servers: readonly Server[], options: DrainOptions): Promise<number> {
-    this.#drained ??= this.#drain(servers, options)
-    return this.#drained
-  }
-
-  async #drain(servers: readonly Server[], { delayMs, timeoutMs, end }: DrainOptions): Promise<number> {
+  async drain(servers: readonly Server[], delayMs: number, timeoutMs: number): Promise<number> {
     this.leave()
     await sleep(delayMs)
     this.phase = 'closing'
@@ -67,7 +52,6 @@ export class Lifecycle {
     // What is left are requests out of time, and connections that are kept open for more.
     for (const server of servers) server.closeAllConnections()
     await closed
-    await end()
     return cutOff
   }
 }

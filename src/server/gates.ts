@@ -1,22 +1,18 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LiveKey } from '../config/api-keys.ts'
 import type { Secret } from '../config/secret.ts'
+import type { ClientKeySettings } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 import { matchesGlob } from '../profiles/glob.ts'
 import { isLoopbackName } from '../upstream/address.ts'
 import { clientCredential } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
-import type { ClientRights } from '../pipeline/client-request.ts'
 import { answerHeaderNames } from '../telemetry/answer-headers.ts'
 import { cutOffUnread } from './answer-error.ts'
 
-export type ClientKey = ClientRights & {
-  readonly name: string
-  /** All that the client may send now; they may change with any request. */
-  readonly keys: () => readonly Secret[]
-  /** Names of, or patterns on, the upstreams that it may choose. */
-  readonly upstreams: readonly string[]
-}
+/** A client key of the settings. What it is may change with any request. */
+export type ClientKey = Omit<ClientKeySettings, 'key'> & { readonly key: Pick<LiveKey, 'now'> }
 
 /**
  * Finds out whose key a request carries. Every key is compared in constant time, and
@@ -31,7 +27,7 @@ export function clientKeyOf(
   const presented = digestOf(credential?.value ?? '')
   let found: ClientKey | null = null
   for (const clientKey of clientKeys) {
-    for (const key of clientKey.keys()) {
+    for (const key of clientKey.key.now()) {
       const same = timingSafeEqual(presented, digestOfSecret(key))
       if (same && credential !== null) found = clientKey
     }
@@ -62,13 +58,8 @@ export function refuseForeignHost(
   { listener, hosts }: Pick<GuardOptions, 'listener' | 'hosts'>,
 ): void {
   const host = incoming.headers.host ?? ''
-  if (loopbackHosts.has(host)) return
   const bare = host.replace(/:\d*$/, '')
-  if (isLoopbackName(bare)) {
-    if (loopbackHosts.size < LOOPBACK_HOSTS_MAX) loopbackHosts.add(host)
-    return
-  }
-  if (namesHost(hosts, host, bare)) return
+  if (isLoopbackName(bare) || namesHost(hosts, host, bare)) return
   const name = JSON.stringify(bare.slice(0, NAME_CHARS_MAX))
   throw new FoldgateError(
     'host_not_allowed',
@@ -99,11 +90,6 @@ export function refuseForeignPages(
       param: 'origin',
     },
   )
-}
-
-/** Compares in constant time, whatever the lengths. */
-export function isSameSecret(presented: string, secret: string): boolean {
-  return timingSafeEqual(digestOf(presented), digestOf(secret))
 }
 
 /** Answer headers that browsers may show to a page, besides the few that they always show. */
@@ -187,11 +173,6 @@ function digestOfSecret(secret: Secret): Buffer {
 }
 
 const digests = new WeakMap<Secret, Buffer>()
-
-/** What was found to be a name of this machine, with its port: the same few come with each request. */
-const loopbackHosts = new Set<string>()
-
-const LOOPBACK_HOSTS_MAX = 64
 
 /** The longest name of a host, in characters; more of one is not repeated. */
 const NAME_CHARS_MAX = 253

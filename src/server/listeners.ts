@@ -55,12 +55,13 @@ export function openListeners(options: ListenersOptions) {
      * Ends the app in order; resolves with the number of requests that had to be cut off. `isLeaving`: whether new
      * connections are served for `drain.delay_s` before, since a load balancer may still send some.
      */
-    drain: (isLeaving: boolean): Promise<number> =>
-      lifecycle.drain([server, adminServer], {
-        delayMs: isLeaving ? settings.drain.delay_s * 1000 : 0,
-        timeoutMs: settings.drain.timeout_s * 1000,
-        end,
-      }),
+    drain: async (isLeaving: boolean): Promise<number> => {
+      const { delay_s: delay, timeout_s: timeout } = settings.drain
+      const servers = [server, adminServer]
+      const cutOff = await lifecycle.drain(servers, isLeaving ? delay * 1000 : 0, timeout * 1000)
+      await end()
+      return cutOff
+    },
     /** Ends the app at once. */
     close: async (): Promise<void> => {
       await Promise.all([closeAtOnce(server), closeAtOnce(adminServer)])

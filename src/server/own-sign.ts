@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** By this header a probe's answer is known as a Foldgate's: many programs say at such a path that they are well. */
 export const ownSign = { server: 'foldgate' } as const
@@ -16,7 +16,7 @@ export function proofOf(secret: string, challenge: string, port: number | undefi
   return createHmac('sha256', secret).update(`${port} ${challenge}`).digest('base64url')
 }
 
-export function isProof(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
-  return one.length === other.length && timingSafeEqual(one, other)
+/** Compares in constant time, whatever the lengths. */
+export function isSameSecret(presented: string, secret: string): boolean {
+  return timingSafeEqual(hash('sha256', presented, 'buffer'), hash('sha256', secret, 'buffer'))
 }

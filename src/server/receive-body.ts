@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import type { Settings } from '../config/settings.ts'
 import { answerable, ClientGoneError, FoldgateError } from '../errors.ts'
 import type { ClientBody, RequestBody } from '../pipeline/client-request.ts'
-import type { FairShare, Holder, Taking } from '../scheduling/fair-share.ts'
+import { createFairShare, type FairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import { decodeBody } from '../upstream/decode-body.ts'
 import { gather } from '../scheduling/gather.ts'
 
@@ -14,6 +15,18 @@ export type ReceiveBodyOptions = {
   readonly budget: FairShare
   /** How fast a client has to send it. */
   readonly arrival: ArrivalLimits
+}
+
+/** What clients may send, by the settings. What is in flight is shared by all who get this. */
+export function bodyLimitsOf(limits: Settings['limits']): ReceiveBodyOptions {
+  return {
+    bodyBytesMax: limits.body_mb * MEGABYTE,
+    budget: createFairShare({ max: limits.bytes_in_flight_mb * MEGABYTE, crowdedFrom: CROWDED_BYTES }),
+    arrival: {
+      silenceMs: limits.idle_s === 0 ? ENDLESS_MS : limits.idle_s * 1000,
+      bytesPerSecondMin: limits.body_kb_per_s * 1024,
+    },
+  }
 }
 
 /** The two sides of a request, and whose it is. */
@@ -86,7 +99,7 @@ export function expectsContinue(expect: string): boolean {
 }
 
 export type ArrivalLimits = {
-  /** How long a client may send nothing of its body, in milliseconds (`limits.idle_s`). */
+  /** How long a client may send nothing of its body, and take nothing of its answer, in milliseconds (`limits.idle_s`). */
   readonly silenceMs: number
   /** The fewest bytes of a body that a client has to send in a second (`limits.body_kb_per_s`); 0: no least. */
   readonly bytesPerSecondMin: number
@@ -153,6 +166,14 @@ export function watchArrival(limits: ArrivalLimits, onLate: (error: FoldgateErro
 }
 
 // --- internal ---
+
+const MEGABYTE = 1024 * 1024
+
+/** More than one agent has in flight, however long its conversation: memory counts for more than time then. */
+const CROWDED_BYTES = 32 * MEGABYTE
+
+/** The longest time a timer can wait, in milliseconds: a limit of 0 is none. */
+const ENDLESS_MS = 2 ** 31 - 1
 
 type Charge = RequestBody['charge']
 
@@ -274,7 +295,7 @@ function decodedBody(
 function tooLarge(bytes: number, { bodyBytesMax, budget }: ReceiveBodyOptions): FoldgateError {
   const [bytesMax, setting] =
     bytes > bodyBytesMax ? [bodyBytesMax, 'limits.body_mb'] : [budget.max, 'limits.bytes_in_flight_mb']
-  const megabytes = Math.round((bytesMax / 1024 / 1024) * 100) / 100
+  const megabytes = Math.round((bytesMax / MEGABYTE) * 100) / 100
   return new FoldgateError(
     'body_too_large',
     `The request's body is larger than ${megabytes} MB (${setting}). Send less, or raise that setting.`,

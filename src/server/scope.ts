@@ -1,30 +1,17 @@
-import { createHmac, hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Scope } from '../pipeline/client-request.ts'
-import { clientCredentials, headerValue } from '../upstream/credential.ts'
+import { clientCredentials, createDigests, headerValue } from '../upstream/credential.ts'
 import type { Target } from '../upstream/target.ts'
 
 /**
  * Tells whose state is whose: by the client key's name where Foldgate has client keys, by a header that
- * the operator trusts, else by all credentials that it carries. `secret` belongs to the installation, so that digests say
- * nothing elsewhere.
+ * the operator trusts, else by all credentials that it carries.
  */
 export function createScopes(options: {
   readonly secret: Buffer
   readonly header: string | null
 }): (exchange: ScopedExchange) => Scope {
-  const digests = new Map<string, string>()
-  const digestOf = (kind: string, value: string): string => {
-    const text = `${kind}\n${value}`
-    // Credentials are not kept, not even as keys of a cache.
-    const name = hash('sha256', text, 'base64url')
-    const known = digests.get(name)
-    if (known !== undefined) return known
-    const made = createHmac('sha256', options.secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
-    if (digests.size === DIGESTS_MAX) digests.clear()
-    digests.set(name, made)
-    return made
-  }
+  const digestOf = createDigests(options.secret)
   const header = options.header?.toLowerCase() ?? null
   const nobody = digestOf('credential', '[]')
 
@@ -61,9 +48,3 @@ type ScopedExchange = {
     readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
   }
 }
-
-/** Credentials whose digests are remembered, so that a request costs no HMAC. */
-const DIGESTS_MAX = 4096
-
-/** 132 bits: no two credentials meet. */
-const DIGEST_CHARS = 22

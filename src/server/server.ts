@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Settings } from '../config/settings.ts'
+import { isLoopback } from '../config/web-address.ts'
 import type { ClientAnswer, ClientRequest, Route } from '../pipeline/client-request.ts'
 import { answerable, ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
 import { answerError, cutOffUnread } from './answer-error.ts'
@@ -15,31 +17,42 @@ import {
 import { type RequestListener, serverAround } from './node-server.ts'
 import { createFairShare, type Holder, type Taking } from '../scheduling/fair-share.ts'
 import { barePath, parseTarget } from '../upstream/target.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Lifecycle } from './drain.ts'
 import { identityHeaders, ownSign, proofOf } from './own-sign.ts'
 import { clientBody, type ReceiveBodyOptions } from './receive-body.ts'
-import type { createScopes } from './scope.ts'
+import { createScopes } from './scope.ts'
 import { dialects } from '../formats/formats.ts'
 
-export type ServerOptions = GateOptions & {
-  readonly limits: {
-    /** How long a request's headers may take to arrive, in milliseconds. */
-    readonly headersMs: number
-    /** How long a client may take nothing of its answer, in milliseconds. */
-    readonly stallMs: number
+export type ServerOptions = {
+  readonly settings: Pick<Settings, 'host' | 'hosts' | 'cors' | 'scope'> & {
+    readonly limits: Pick<Settings['limits'], 'concurrent' | 'headers_s'>
+    readonly client_keys: readonly ClientKey[]
   }
+  /** The installation's secret, under which scopes are told apart. */
+  readonly secret: Buffer
+  readonly bodyLimits: ReceiveBodyOptions
+  readonly upstreams: Pick<Upstreams, 'has'>
+  readonly lifecycle: Lifecycle
+  /** The secret by which this process proves that it is the one that has written it down. */
+  readonly identity: string
   /** Finds the answer to a request. What it throws is answered here. */
   readonly handle: (request: ClientRequest) => Promise<ClientAnswer>
   /** Called for every request that never got to a handler, and why. */
-  readonly onTurnedAway?: (error: FoldgateError, incoming: IncomingMessage) => void
+  readonly onTurnedAway: (error: FoldgateError, incoming: IncomingMessage) => void
+  /** Called for every error that is answered after the gates: what a handler threw, and what gave way. */
+  readonly onFailure: (error: FoldgateError, incoming: IncomingMessage) => void
 }
 
 /**
  * The listener that clients talk to: two probes of its own, and behind the gates what `handle` answers. It does not listen
- * yet (`listen.ts`).
+ * yet (`listeners.ts`).
  */
 export function createServer(options: ServerOptions): Server {
-  return serverAround(listenerOf(options), { headersMs: options.limits.headersMs, headerBytesMax })
+  return serverAround(listenerOf(options), {
+    headersMs: options.settings.limits.headers_s * 1000,
+    headerBytesMax,
+  })
 }
 
 /** @internal exported for tests. The route of a request, by its path behind `/u/NAME`, which chooses an upstream and nothing else. */
@@ -71,9 +84,9 @@ function listenerOf(options: ServerOptions): RequestListener {
       if (exchange === null) return
       isDispatched = true
       const settled = await options.handle(exchange)
-      const delivery = await deliver(exchange, settled, options.limits.stallMs)
+      const delivery = await deliver(exchange, settled, options.bodyLimits.arrival.silenceMs)
       settled.ended(delivery)
-      if (delivery.error !== null) options.onFailure?.(delivery.error, outgoing.req)
+      if (delivery.error !== null) options.onFailure(delivery.error, outgoing.req)
     } catch (error) {
       refuse(outgoing, error, isDispatched, options)
     }
@@ -84,35 +97,13 @@ function refuse(
   outgoing: ServerResponse,
   error: unknown,
   isDispatched: boolean,
-  { corsOrigins, onFailure, onTurnedAway }: ServerOptions,
+  { settings, onFailure, onTurnedAway }: ServerOptions,
 ): void {
   if (error instanceof ClientGoneError) return
   const failure = answerable(error)
-  if (isDispatched) onFailure?.(failure, outgoing.req)
-  else onTurnedAway?.(failure, outgoing.req)
-  answerError(outgoing, failure, corsHeaders(outgoing.req, corsOrigins))
-}
-
-type GateOptions = {
-  readonly limits: {
-    /** How many requests may run at once. */
-    readonly concurrent: number
-  }
-  readonly bodyLimits: ReceiveBodyOptions
-  /** Origins whose pages may use Foldgate; empty: CORS is left to the upstream. */
-  readonly corsOrigins: readonly string[]
-  /** Further names under which this machine may be addressed, where pages are guarded against. */
-  readonly hosts: readonly string[]
-  readonly clientKeys: readonly ClientKey[]
-  /** Whether pages are refused that are of other sites or had their name re-bound to this machine: on loopback. */
-  readonly guardsPages: boolean
-  readonly hasUpstream: (name: string) => boolean
-  readonly scopeOf: ReturnType<typeof createScopes>
-  readonly lifecycle: Lifecycle
-  /** The secret by which this process proves that it is the one that has written it down. */
-  readonly identity: string
-  /** Called for every error that is answered after the gates: what a handler threw, and what gave way. */
-  readonly onFailure?: (error: FoldgateError, incoming: IncomingMessage) => void
+  if (isDispatched) onFailure(failure, outgoing.req)
+  else onTurnedAway(failure, outgoing.req)
+  answerError(outgoing, failure, corsHeaders(outgoing.req, settings.cors.origins))
 }
 
 /**
@@ -120,19 +111,19 @@ type GateOptions = {
  * what is refused takes none from those that have a right to one.
  */
 function passGates(
-  options: GateOptions,
-  { places, guard }: ReturnType<typeof gatesOf>,
+  { settings, bodyLimits, upstreams, lifecycle, identity, onFailure }: ServerOptions,
+  { places, guard, scopeOf }: ReturnType<typeof gatesOf>,
   client: ClientPresence,
   outgoing: ServerResponse,
 ): Exchange | null {
-  const { lifecycle, limits } = options
+  const { limits, cors, client_keys: clientKeys } = settings
   const incoming = outgoing.req
   const target = parseTarget(incoming.url ?? '')
   const method = incoming.method ?? 'GET'
   // What is no target is refused above, whatever it begins with: a probe's would be another one to others on the way.
   const isProbe = target.upstreamName === null && probes.has(target.path)
   if (isProbe && (method === 'GET' || method === 'HEAD')) {
-    answerProbe(incoming, outgoing, target.path, options)
+    answerProbe(incoming, outgoing, target.path, lifecycle.phase, identity)
     return null
   }
   // Other upgrades than to a WebSocket are offers that a server may ignore (RFC 9110 section 7.8): Java's client offers
@@ -147,15 +138,14 @@ function passGates(
     refuseForeignHost(incoming, guard)
     refuseForeignPages(incoming, guard)
   }
-  const answerHeaders =
-    options.corsOrigins.length === 0 ? noHeaders : corsHeaders(incoming, options.corsOrigins)
+  const answerHeaders = corsHeaders(incoming, cors.origins)
   if (method === 'OPTIONS' && answerPreflight(incoming, outgoing, answerHeaders)) return null
-  const clientKey = options.clientKeys.length === 0 ? null : clientKeyOf(incoming, target, options.clientKeys)
-  if (target.upstreamName !== null && !options.hasUpstream(target.upstreamName)) throw unknownUpstream
+  const clientKey = clientKeys.length === 0 ? null : clientKeyOf(incoming, target, clientKeys)
+  if (target.upstreamName !== null && !upstreams.has(target.upstreamName)) throw unknownUpstream
   const clientKeyName = clientKey?.name ?? null
-  const scope = options.scopeOf({ incoming, target, clientKeyName })
+  const scope = scopeOf({ incoming, target, clientKeyName })
   const end = (error: FoldgateError): void => {
-    options.onFailure?.(error, incoming)
+    onFailure(error, incoming)
     if (outgoing.headersSent) outgoing.destroy()
     else answerError(outgoing, error, answerHeaders)
     client.leave()
@@ -183,19 +173,21 @@ function passGates(
     scope,
     holder,
     signal: client,
-    body: clientBody({ incoming, outgoing, holder }, options.bodyLimits, end),
+    body: clientBody({ incoming, outgoing, holder }, bodyLimits, end),
     answerHeaders,
   }
 }
 
 /** What the gates share out and let in, made of their options once. */
-function gatesOf({ limits, guardsPages, hosts, corsOrigins: origins }: GateOptions) {
+function gatesOf({ settings, secret }: ServerOptions) {
+  const { host, hosts, cors, limits, scope } = settings
   const listener = 'Foldgate listens on loopback. It'
   const pageAdvice = ' If it may use Foldgate, add its origin to cors.origins in foldgate.yaml.'
   return {
     places: createFairShare({ max: limits.concurrent }),
-    /** Null where pages are not guarded against. */
-    guard: guardsPages ? { listener, hosts, origins, pageAdvice } : null,
+    scopeOf: createScopes({ secret, header: scope.header }),
+    /** Pages are refused on loopback, where they are of other sites or had their name re-bound to this machine. */
+    guard: isLoopback(host) ? { listener, hosts, origins: cors.origins, pageAdvice } : null,
   }
 }
 
@@ -206,7 +198,8 @@ function answerProbe(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   probe: string,
-  { lifecycle: { phase }, identity }: Pick<GateOptions, 'lifecycle' | 'identity'>,
+  phase: Lifecycle['phase'],
+  identity: string,
 ): void {
   const status = probe === '/healthz' ? 'ok' : phase === 'serving' ? 'ready' : 'draining'
   const challenge = incoming.headers[identityHeaders.challenge]
@@ -220,8 +213,6 @@ function answerProbe(
   outgoing.end(JSON.stringify({ status }))
   cutOffUnread(outgoing)
 }
-
-const noHeaders = {}
 
 // Made once: anybody may be refused as often as he likes, and a stack each time would cost more than the answer.
 

@@ -107,7 +107,7 @@ function numbers(reply: unknown): readonly [number, number] {
 function redisJournals(
   { command, run }: Pick<RedisConnection, 'command' | 'run'>,
   { bytesMax, lifetimeMs }: StoreLimits,
-): Omit<Journals, 'purge'> {
+): Journals & Pick<Store, 'deleteGroup'> {
   const rowsMax = journalRowsMax(bytesMax)
   /** Rows from before this time have outlived theirs; in milliseconds. */
   const oldestMs = (): number => (lifetimeMs === 0 ? 0 : Math.max(0, Date.now() - Math.ceil(lifetimeMs) + 1))

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { journalTables, transaction } from './sqlite-journals.ts'
+import { type JournalName, journalNames } from './store.ts'
 import { StoreError, troubleOf } from './store-error.ts'
 import { makeFolder } from './state-folder.ts'
 
@@ -50,6 +50,34 @@ export function openSqliteFileToRead(path: string): DatabaseSync {
   }
 }
 
+/** The table of a journal. */
+export function journalTable(journal: JournalName): string {
+  return `journal_${journal}`
+}
+
+/** Does something in one transaction. */
+export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // Some errors, a full disk among them, have rolled it back already.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** The condition of rows that have not expired at the time that is its one parameter. */
+export const unexpired = '(expires_ms IS NULL OR expires_ms > ?)'
+
+/** The text of a column that holds its UTF-8 bytes: SQLite's own texts must not hold a NUL. */
+export function textIn(value: unknown): string | null {
+  if (!(value instanceof Uint8Array)) return null
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8')
+}
+
 // --- internal ---
 
 /** Raised whenever the tables change; not for new ones that an older Foldgate may leave alone. */
@@ -76,6 +104,23 @@ const tables = `
     expires_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `
+
+/**
+ * A table for each journal. Its oldest rows have the lowest ids, and no id is given twice. Nothing but the id is indexed:
+ * rows are written with every request, and those of a conversation are looked for only when it is deleted.
+ */
+const journalTables = journalNames
+  .map(
+    (journal) => `
+  CREATE TABLE IF NOT EXISTS ${journalTable(journal)} (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    expires_ms INTEGER,
+    conversation TEXT,
+    text BLOB NOT NULL
+  ) STRICT;
+`,
+  )
+  .join('')
 
 /** Marks a file as ours: "Fold". */
 const APPLICATION_ID = 0x46_6f_6c_64

@@ -1,9 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { hash } from 'node:crypto'
-import { openSqliteFile, openSqliteFileToRead } from './sqlite-file.ts'
-import { deleteInSteps, sqliteJournals, textIn, transaction, unexpired } from './sqlite-journals.ts'
-import type { Store, StoreEntry, StoreLimits } from './store.ts'
+import {
+  journalTable,
+  openSqliteFile,
+  openSqliteFileToRead,
+  textIn,
+  transaction,
+  unexpired,
+} from './sqlite-file.ts'
+import { sqliteJournals } from './sqlite-journals.ts'
+import { journalNames, type Store, type StoreEntry, type StoreLimits } from './store.ts'
 
 export type SqliteStoreOptions = StoreLimits & {
   readonly path: string
@@ -19,7 +26,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, bytesMax, lifetimeMs, isReadOnly = false } = options
   const database = isReadOnly ? openSqliteFileToRead(path) : await openSqliteFile(path)
   const statements = prepareStatements(database)
-  const journals = sqliteJournals(database, { bytesMax, lifetimeMs })
   const pageBytes = count(database.prepare('PRAGMA page_size'), 'page_size')
   const expiry = (): number | null => (lifetimeMs === 0 ? null : Date.now() + lifetimeMs)
 
@@ -71,20 +77,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 
   return {
-    ...journals,
+    ...sqliteJournals(database, { bytesMax, lifetimeMs }),
     name: `sqlite:${path}`,
     getFirst: (keys) => {
-      const few = keys.slice(0, FEW_KEYS).map(shortKey)
-      const [first = '', second = '', third = ''] = few
-      const rows = statements.findFew.all(first, second, third, Date.now())
-      for (const [index, short] of few.entries()) {
-        const value = textIn(rows.find((row) => row['short_key'] === short)?.['value'])
-        if (value !== null) return { index, value }
+      // The first few by themselves: mostly one of them has a value, and the rest is not asked for.
+      for (const from of [0, FEW_KEYS]) {
+        const asked = keys.slice(from, from === 0 ? FEW_KEYS : keys.length).map(shortKey)
+        if (asked.length === 0) break
+        // A JSON list: one parameter for any number of keys.
+        const found = statements.findFirst.get(JSON.stringify(asked), Date.now())
+        const value = textIn(found?.['value'])
+        if (value !== null) return { index: from + Number(found?.['position']), value }
       }
-      if (keys.length <= FEW_KEYS) return null
-      const found = statements.findFirst.get(listed(keys.slice(FEW_KEYS)), Date.now())
-      const value = textIn(found?.['value'])
-      return value === null ? null : { index: FEW_KEYS + Number(found?.['position']), value }
+      return null
     },
     putIfAbsent: async (key, value, group) => {
       // Mostly the key has a value, and then no transaction is needed.
@@ -101,20 +106,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     deleteGroup: async (group) => {
       const condition = `conversation = ? AND ${unexpired}`
-      const values = await deleteInSteps(database, 'entries', condition, group, Date.now())
-      const deleted = values + (await journals.deleteGroup(group))
+      const deleted = await deleteFromAll(database, condition, group, Date.now())
       // Freed pages are overwritten, but the log may still have them as they were.
       if (deleted > 0) emptyLog()
       return deleted
     },
     purge: async () => {
-      await deleteInSteps(database, 'entries', 'expires_ms <= ?', Date.now())
-      const values = await deleteInSteps(database, 'entries', 'TRUE')
-      const rows = await journals.purge()
+      // What has expired is nothing that was there.
+      await deleteFromAll(database, 'expires_ms <= ?', Date.now())
+      const deleted = await deleteFromAll(database, 'TRUE')
       database.exec('DELETE FROM leases')
       await shrink()
       emptyLog()
-      return values + rows
+      return deleted
     },
     lease: async (key, holder, leaseMs) => {
       const nowMs = Date.now()
@@ -149,13 +153,7 @@ const KEY_ENDING_CHARS = 4
 /** Of base64url: 132 bits. */
 const KEY_DIGEST_CHARS = 22
 
-/** Of many keys the first ones are looked up by themselves: mostly one of them has a value, and the rest is not asked for. */
 const FEW_KEYS = 3
-
-/** Keys as a JSON list: one parameter for any number of keys. */
-function listed(keys: readonly string[]): string {
-  return JSON.stringify(keys.map(shortKey))
-}
 
 /** Pages that are given back at a time, which takes a few milliseconds. */
 const STEP_PAGES = 1_000
@@ -170,10 +168,6 @@ const TRIM_STEPS_MAX = 64
 function prepareStatements(database: DatabaseSync) {
   return {
     find: database.prepare(`SELECT value FROM entries WHERE short_key = ? AND ${unexpired}`),
-    // One statement: taking and leaving the file's lock costs more than three values.
-    findFew: database.prepare(
-      `SELECT short_key, value FROM entries WHERE short_key IN (?, ?, ?) AND ${unexpired}`,
-    ),
     // The values of the other keys are not read: each may have megabytes.
     findFirst: database.prepare(
       `WITH first AS (
@@ -205,6 +199,49 @@ function prepareStatements(database: DatabaseSync) {
     release: database.prepare('DELETE FROM leases WHERE key = ? AND holder = ?'),
     pages: database.prepare('PRAGMA page_count'),
     freePages: database.prepare('PRAGMA freelist_count'),
+  }
+}
+
+/** Rows that are looked through at a time, which takes a few milliseconds. */
+const STEP_ROWS = 200
+
+/** How long steps are taken one after the other before others are served, in milliseconds. */
+const STEPS_MS = 1
+
+/** Deletes the values and rows for which a condition holds. Resolves with how many those were. */
+async function deleteFromAll(
+  database: DatabaseSync,
+  condition: string,
+  ...values: readonly (string | number)[]
+): Promise<number> {
+  let total = 0
+  for (const table of ['entries', ...journalNames.map(journalTable)])
+    total += await deleteInSteps(database, table, condition, values)
+  return total
+}
+
+/** Since only the id is indexed it goes through the whole table, in steps between which requests are served. */
+async function deleteInSteps(
+  database: DatabaseSync,
+  table: string,
+  condition: string,
+  values: readonly (string | number)[],
+): Promise<number> {
+  const stepEnd = database.prepare(
+    `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${STEP_ROWS})`,
+  )
+  const step = database.prepare(`DELETE FROM ${table} WHERE id > ? AND id <= ? AND ${condition}`)
+  let total = 0
+  let beganMs = performance.now()
+  for (let from = 0; ;) {
+    const to = Number(stepEnd.get(from)?.['id'] ?? 0)
+    if (to === 0) return total
+    total += Number(step.run(from, to, ...values).changes)
+    from = to
+    // Most steps find nothing to delete, and there may be thousands of them.
+    if (performance.now() - beganMs < STEPS_MS) continue
+    await setImmediate()
+    beganMs = performance.now()
   }
 }
 

@@ -83,7 +83,7 @@ export type JournalPage = {
 }
 
 /** The part of a store that keeps journals. */
-export type Journals = Pick<Store, 'appendRows' | 'readRows' | 'deleteGroup' | 'purge'>
+export type Journals = Pick<Store, 'appendRows' | 'readRows'>
 
 /**
  * How many rows a journal may hold in a store of this size, in bytes. All journals together take about a tenth of it, so

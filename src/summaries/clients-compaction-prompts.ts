@@ -1,3 +1,4 @@
+import { endsOf } from '../compaction/history/read-message.ts'
 import type { Pausable } from '../json/source.ts'
 import wordings from './clients-compaction-prompts.json' with { type: 'json' }
 
@@ -8,9 +9,9 @@ import wordings from './clients-compaction-prompts.json' with { type: 'json' }
  * too.
  */
 export function* isCompactionPrompt(text: string): Pausable<boolean> {
-  const near =
-    text.length <= 2 * ENDS_CHARS ? text : `${text.slice(0, ENDS_CHARS)}\n${text.slice(-ENDS_CHARS)}`
-  const lines = near.replace(/[’‘]/g, "'").replace(/[ \t\r]+/g, ' ')
+  const lines = endsOf(text, ENDS_CHARS)
+    .replace(/[’‘]/g, "'")
+    .replace(/[ \t\r]+/g, ' ')
   // A line's end may begin a sentence, or stand in the middle of one; a blank line always begins one.
   const paragraphs = lines.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll('\n', ' '))
   const forms = [lines, paragraphs.join('\n')]

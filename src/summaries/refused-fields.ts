@@ -27,8 +27,7 @@ export function createRejections() {
 
 /** Which of the optional `fields` that were sent a refusal rejects, or whether the system role; null if it names nothing. */
 export function rejectionIn(body: string, fields: readonly string[], hasSystemRole: boolean): string | null {
-  const { text, params } = collectErrorFacts(body)
-  const located = locations(body)
+  const { text, params, fields: located } = collectErrorFacts(body)
   return (
     fields.find((name) => params.has(name.toLowerCase())) ??
     fields.find((name) => located.has(name)) ??
@@ -58,15 +57,3 @@ function firstNamed(text: string, names: readonly string[]): string | undefined 
 function escaped(name: string): string {
   return name.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
-
-/** Servers of pydantic name a field in the path to it: `"loc":["body","reasoning_effort"]`. */
-function locations(body: string): ReadonlySet<string> {
-  const paths = body.slice(0, LOOKED_AT_CHARS).matchAll(/"loc"\s{0,4}:\s{0,4}\[([^\]]{0,400})\]/g)
-  return new Set(
-    [...paths].flatMap(([, path = '']) =>
-      [...path.matchAll(/"([^"]{1,100})"/g)].map(([, name = '']) => name),
-    ),
-  )
-}
-
-const LOOKED_AT_CHARS = 65_536

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FoldgateError } from '../errors.ts'
 import { classifyAnswer, type WholeAnswer } from '../overflow/classify.ts'
+import { answerText } from '../upstream/answer-body.ts'
 import { headerValue } from '../upstream/credential.ts'
 import { GaveWayError } from '../upstream/concurrency.ts'
 import { retryAfterMs } from '../upstream/answer-head.ts'
@@ -95,9 +96,6 @@ const CALL_MS = 180_000
 /** How long until it is looked again whether the upstream has a place, in milliseconds. */
 const PLACE_POLL_MS = 100
 
-/** No summary is so long; a longer answer is a page or a mistake. */
-const ANSWER_BYTES_MAX = 1024 * 1024
-
 /** `gave-way`: it was begun, and a client's request wanted the place. */
 async function askOnce(
   destination: Destination,
@@ -132,22 +130,13 @@ const HEADERS: Readonly<Record<string, string | null>> = {
   traceparent: null,
 }
 
-async function textOf({ body, failure: failureOf }: Answer): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
+async function textOf(answer: Answer): Promise<string> {
   try {
-    for await (const piece of body) {
-      bytes += piece.length
-      if (bytes > ANSWER_BYTES_MAX) {
-        body.destroy()
-        break
-      }
-      pieces.push(piece)
-    }
+    // No summary is so long that it could not be read: that is a page or a mistake, and says nothing.
+    return (await answerText(answer)) ?? ''
   } catch (error) {
-    throw error instanceof GaveWayError ? error : failureOf(error)
+    throw error instanceof GaveWayError ? error : answer.failure(error)
   }
-  return Buffer.concat(pieces).toString('utf8')
 }
 
 function timedOut(): FoldgateError {

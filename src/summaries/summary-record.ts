@@ -113,32 +113,19 @@ export function summaryKey(
 ): string {
   const { systemCount } = chat.structure
   const { start, end, except } = range
+  const { upstream, model, max_tokens, parameters, system_prompt, user_prompt } = profile.summary
+  const made = [SUMMARY_VERSION, upstream, model, max_tokens, parameters, system_prompt, user_prompt]
+  const settings = digest(JSON.stringify(made)).slice(0, DIGEST_CHARS)
   const from = [start - systemCount, ...except.map((index) => index - systemCount)]
-  return `summary:${place.scope}:${settingsDigest(profile.summary, digest)}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
+  return `summary:${place.scope}:${settings}:${digest(JSON.stringify([chat.keys[end] ?? '', from]))}`
 }
 
 /** The name of a summary in reports: as good as its key, without the scope. */
 export function summaryName(key: string): string {
-  return key.slice(key.lastIndexOf(':') + 1).slice(0, NAME_CHARS)
+  return key.slice(key.lastIndexOf(':') + 1).slice(0, DIGEST_CHARS)
 }
 
 // --- internal ---
 
-/** 96 bits: enough to tell summaries apart. */
-const NAME_CHARS = 16
-
-const digests = new WeakMap<SummarySettings, string>()
-
-/** A digest of the settings that decide what a summary says. */
-function settingsDigest(settings: SummarySettings, digest: Digest): string {
-  const known = digests.get(settings)
-  if (known !== undefined) return known
-  const { upstream, model, max_tokens, parameters, system_prompt, user_prompt } = settings
-  const made = digest(
-    JSON.stringify([SUMMARY_VERSION, upstream, model, max_tokens, parameters, system_prompt, user_prompt]),
-  ).slice(0, DIGEST_CHARS)
-  digests.set(settings, made)
-  return made
-}
-
+/** 96 bits: enough to tell summaries and their settings apart. */
 const DIGEST_CHARS = 16

@@ -1,6 +1,6 @@
 import { clipArguments, clipText } from '../compaction/passes/clip.ts'
 import { renderTerminal } from '../compaction/terminal/render-terminal.ts'
-import { readMessage } from '../compaction/history/read-message.ts'
+import { endsOf, readMessage } from '../compaction/history/read-message.ts'
 import { harmless, labels, speakerLabel } from '../compaction/recap/headings.ts'
 import type { History } from '../compaction/history/history.ts'
 import { mediaMarks, type Message, type ParsedMessage, type Role } from '../conversation/message.ts'
@@ -83,7 +83,7 @@ const SEARCHED_CHARS = 32_768
 
 function* saidIn(history: History, message: Message, index: number, text: string): Pausable<string[]> {
   const { facts } = message
-  const near = ends(text, DRAWN_CHARS)
+  const near = endsOf(text, DRAWN_CHARS)
   const shown = facts.role === 'tool' ? yield* renderTerminal(near) : withoutThoughts(near)
   const marks = mediaMarks(facts.media)
   const lengthening = text.length / Math.max(1, near.length)
@@ -95,7 +95,7 @@ function* saidIn(history: History, message: Message, index: number, text: string
 function* callsIn({ countSteps }: History, { calls }: ParsedMessage): Pausable<string[]> {
   const lines: string[] = []
   for (const { name, argumentsText } of calls) {
-    const text = yield* clean(ends(argumentsText, SEARCHED_CHARS))
+    const text = yield* clean(endsOf(argumentsText, SEARCHED_CHARS))
     const tokens = yield* countSteps(text)
     const shown = yield* clipArguments(text, tokens, ARGUMENTS_TOKENS_MAX, countSteps)
     lines.push(`${harmless(labels.call(name))} ${shown}`)
@@ -111,7 +111,7 @@ function* clipped(
   wholeChars: number,
   tokensMax: number,
 ): Pausable<string> {
-  const near = ends(text, SEARCHED_CHARS)
+  const near = endsOf(text, SEARCHED_CHARS)
   const searched = yield* clean(near)
   const tokens = yield* countSteps(searched)
   const wholeTokens = Math.round(tokens * Math.max(1, wholeChars / Math.max(1, near.length)))
@@ -121,11 +121,6 @@ function* clipped(
 
 function clean(text: string): Pausable<string> {
   return redactedSteps(harmless(text))
-}
-
-/** A text's two ends; all of it if it is no longer than both. */
-function ends(text: string, chars: number): string {
-  return text.length <= 2 * chars ? text : `${text.slice(0, chars)}\n…\n${text.slice(-chars)}`
 }
 
 /** A line of content that looks like a label is marked as none. */

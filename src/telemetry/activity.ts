@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Settings } from '../config/settings.ts'
-import { type FoldgateError, httpStatusOf } from '../errors.ts'
+import { httpStatusOf } from '../errors.ts'
 import type { Log } from './log/log.ts'
 import { createThrottle } from './log/throttle.ts'
 import type { LearntWindow } from '../models/windows.ts'
@@ -22,10 +22,8 @@ import {
   createReports,
   type Listener,
   removedByFoldgate,
-  type Reports,
   type RequestEnd,
   type RequestReport,
-  type SummaryCall,
 } from './request-report.ts'
 import { createStatus } from './status.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -136,21 +134,33 @@ export function openActivity(options: ActivityOptions) {
       tellUpstream(report, end.outcome)
       signals.emit('change', row.conversation)
     },
-  }
-
-  const tellRelayed: Reports['relayed'] = (endpoint, action, client) => {
-    metrics.relayed(endpoint, action)
-    // What is no generation request is nobody's question.
-    if (endpoint === 'other') return
-    const reason = action === 'relayed' ? 'path' : null
-    const about = { client, dialect: null, path: endpoint, action, reason, status: null }
-    unread.add({ ...about, last_seen: new Date(nowMs()).toISOString() })
-    signals.emit('change', null)
+    relayed: (endpoint, action, client) => {
+      // What is no generation request is nobody's question.
+      if (endpoint === 'other') return
+      const reason = action === 'relayed' ? 'path' : null
+      const about = { client, dialect: null, path: endpoint, action, reason, status: null }
+      unread.add({ ...about, last_seen: new Date(nowMs()).toISOString() })
+      signals.emit('change', null)
+    },
+    turnedAway: ({ code }) => {
+      status.refused(code, httpStatusOf[code])
+      const times = timesTurnedAway(code)
+      if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
+    },
+    summary: (call, written) => {
+      logSummary(log, call.conversation, written)
+      status.summary(written)
+      const cost = summaryCost(written, priceOf(call.model))
+      const tokens = written.promptTokens + written.completionTokens
+      totals.addSummary({ tokens, cost }, new Date(call.endedAtMs).toISOString())
+      writeEvent(summaryEvent(call, written, cost))
+      signals.emit('change', call.conversation)
+    },
   }
 
   return {
     failures,
-    reports: createReports([metrics, records, ...(tracing === null ? [] : [tracing])], tellRelayed, failures),
+    reports: createReports([metrics, records, ...(tracing === null ? [] : [tracing])], failures),
     metrics,
     journal,
     conversations,
@@ -158,26 +168,6 @@ export function openActivity(options: ActivityOptions) {
     status: status.tell,
     /** An upstream's answer taught a window. */
     learnt: (lesson: LearntWindow): void => writeEvent(windowEvent(lesson)),
-    /** A summary was written, or failed. */
-    summaryWritten: (call: SummaryCall, written: SummaryResult): void => {
-      logSummary(log, call.conversation, written)
-      metrics.summaryWritten(written)
-      status.summary(written)
-      const endedAtMs = nowMs()
-      const cost = summaryCost(written, priceOf(call.model))
-      const tokens = written.promptTokens + written.completionTokens
-      totals.addSummary({ tokens, cost }, new Date(endedAtMs).toISOString())
-      writeEvent(summaryEvent(call, written, cost))
-      signals.emit('change', call.conversation)
-      failures.attempt('observation', undefined, () => tracing?.summary(call, written, endedAtMs))
-    },
-    /** A request was refused before it got to a handler. */
-    turnedAway: ({ code }: FoldgateError): void => {
-      metrics.turnedAway()
-      status.refused(code, httpStatusOf[code])
-      const times = timesTurnedAway(code)
-      if (times !== null) writeEvent({ type: 'error', reason: code, details: { times } })
-    },
     /** The operator asked for a compaction. */
     compactRequested: (conversation: string): void => {
       writeEvent({ type: 'compact-requested', conversation, reason: 'operator' })

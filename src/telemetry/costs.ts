@@ -1,9 +1,19 @@
 import type { Settings } from '../config/settings.ts'
 import { lruCache } from '../caches.ts'
 import { mostSpecificGlob } from '../profiles/glob.ts'
-import { listPrice, type Price } from './list-prices.ts'
+import listed from '../models/table/list-prices.json' with { type: 'json' }
+import { modelSpellings } from '../models/table/model-spellings.ts'
 import type { RequestEnd, RequestReport } from './request-report.ts'
 import type { Spent } from '../summaries/summary-order.ts'
+
+/** Per million tokens, in any one currency; null if it is not known. */
+export type Price = Settings['prices'][string] & {
+  /** The longest prompt that has this price; left out or null: any. Nobody knows what a longer one costs. */
+  readonly promptTokensMax?: number | null
+}
+
+/** When these prices were listed. */
+export const LIST_PRICES_OF = '10 November 2026'
 
 /**
  * Finds the price of a model: what the settings (`prices`) say, or where they have none at all what its maker lists. Null
@@ -104,6 +114,21 @@ export function summaryCost(
 // --- internal ---
 
 const MODELS_MAX = 1_000
+
+/**
+ * What OpenAI and Anthropic list for a model, in US dollars per million tokens; null if it is not in the list. A plan, a
+ * discount, another region or an hour's cache (the figures are for five minutes) cost otherwise: `prices` in the settings is
+ * for those.
+ */
+function listPrice(model: string): Price | null {
+  for (const name of modelSpellings(model)) {
+    const price = byName.get(name)
+    if (price !== undefined) return price
+  }
+  return null
+}
+
+const byName = new Map<string, Price>(Object.entries(listed.prices))
 
 /** Prices are for so many tokens. */
 const PER_TOKENS = 1_000_000

@@ -3,6 +3,7 @@ import type { MessageTreatment, PassRange } from '../compaction/outline.ts'
 import type { CacheMiss, RemovedThoughts, ThoughtRefusal, Usage } from '../formats/answer-contract.ts'
 import type { EntryName, Repairs } from '../formats/contract.ts'
 import type { AnswerClass } from '../overflow/classification.ts'
+import type { SummaryResult } from '../summaries/summary-order.ts'
 import type { UncompactedPath } from '../upstream/target.ts'
 import type { Action, BegunRow } from './journal/rows.ts'
 import { ClientGoneError, FoldgateError, httpStatusOf } from '../errors.ts'
@@ -222,43 +223,50 @@ export type SummaryCall = {
   /** The upstream's name; null if it is not known. */
   readonly upstream: string | null
   readonly milliseconds: number
+  /** When it was there, in milliseconds of the clock. */
+  readonly endedAtMs: number
 }
 
 /** What a relayed request asked for: an API that carries conversations, or something else. */
 export type Endpoint = UncompactedPath | 'other'
 
-/** What is told of generation requests: the metrics, the journal with the conversations, the traces. */
+/** Who is told: the metrics, the journal with the conversations, the traces. Each of what it has a function for. */
 export type Listener = {
   /** An answer is settled on, or will never be. `messages` must not be kept without a bound. */
   readonly begun?: (report: RequestReport, messages: HeldMessages | null) => void
   /** The answer has ended. */
-  readonly ended: (report: RequestReport, end: RequestEnd) => void
+  readonly ended?: (report: RequestReport, end: RequestEnd) => void
+  /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
+  readonly relayed?: (
+    endpoint: Endpoint,
+    action: Extract<Action, 'relayed' | 'refused' | 'left'>,
+    client: string | null,
+  ) => void
+  /** A request was refused before it got to a handler. */
+  readonly turnedAway?: (error: FoldgateError) => void
+  /** A summary was written, or failed. */
+  readonly summary?: (call: SummaryCall, written: SummaryResult) => void
 }
 
 export type Reports = ReturnType<typeof createReports>
 
-/** Tells of requests. Nothing that goes wrong with a listener harms a request or keeps it from the others (P2). */
-export function createReports(
-  listeners: readonly Listener[],
-  onRelayed: (
-    endpoint: Endpoint,
-    action: Extract<Action, 'relayed' | 'refused' | 'left'>,
-    client: string | null,
-  ) => void,
-  { attempt }: Pick<Failures, 'attempt'>,
-) {
+/** Tells all listeners. Nothing that goes wrong with one harms a request or keeps it from the others (P2). */
+export function createReports(listeners: readonly Listener[], { attempt }: Pick<Failures, 'attempt'>) {
+  function tell(told: (listener: Listener) => void): void {
+    for (const listener of listeners) attempt('observation', undefined, told, listener)
+  }
   return {
-    begin: (report: RequestReport, messages: HeldMessages | null): void => {
-      for (const { begun } of listeners)
-        if (begun !== undefined) attempt('observation', undefined, begun, report, messages)
-    },
+    begin: (report: RequestReport, messages: HeldMessages | null): void =>
+      tell(({ begun }) => begun?.(report, messages)),
     end: (report: RequestReport, told: Omit<RequestEnd, 'totalMs'>): void => {
       const whole = { ...told, totalMs: performance.now() - report.arrivedMs }
-      for (const { ended } of listeners) attempt('observation', undefined, ended, report, whole)
+      tell(({ ended }) => ended?.(report, whole))
     },
-    /** A request that is no generation request, or of an API that is not compacted, once it is known what became of it. */
-    relayed: (...told: Parameters<typeof onRelayed>): void =>
-      attempt('observation', undefined, onRelayed, ...told),
+    relayed: (...told: Parameters<NonNullable<Listener['relayed']>>): void =>
+      tell(({ relayed }) => relayed?.(...told)),
+    turnedAway: (error: FoldgateError): void => tell(({ turnedAway }) => turnedAway?.(error)),
+    summary: (call: SummaryCall, written: SummaryResult): void =>
+      tell(({ summary }) => summary?.(call, written)),
   }
 }
 
@@ -267,7 +275,7 @@ export function reportUnanswered(
   known: RequestReport,
   messages: HeldMessages | null,
   error: unknown,
-  reports: Reports,
+  reports: Pick<Reports, 'begin' | 'end'>,
 ): void {
   const isGone = error instanceof ClientGoneError
   const code = error instanceof FoldgateError ? error.code : 'internal_error'

@@ -9,11 +9,6 @@ export type TokenCounter = ReturnType<typeof counterOver>
  */
 export type Cut = 'own' | 'digits' | 'apart'
 
-/** A counter over one of js-tiktoken's rank files, in one go. @internal exported for tests. */
-export function createTokenCounter(file: RankFile, cut: Cut = 'own'): TokenCounter {
-  return counterOver(runAtOnce(vocabularySteps(file)), cut)
-}
-
 /** What is read of a rank file, for every way to cut text. */
 export type Vocabulary = {
   readonly pattern: string

@@ -6,6 +6,9 @@ import { mediaTokens } from './media-tokens.ts'
 /** What the reply is primed with, once a request. The formula is OpenAI's own: its cookbook, "how to count tokens". */
 export const PRIMING_TOKENS = 3
 
+/** Around each message: 3 of framing and 1 for the role, which is one token in both encodings. */
+export const MESSAGE_FRAME_TOKENS = 3 + 1
+
 /**
  * The tokens of one message with its framing, its calls, its media and the thoughts sent back with it, in the counter's
  * encoding: no ratio is applied.
@@ -28,7 +31,7 @@ export function* frameTokens(
   facts: Pick<MessageFacts, 'name' | 'callNames'>,
   countSteps: CountSteps,
 ): Pausable<number> {
-  let tokens = messageFrameTokens
+  let tokens = MESSAGE_FRAME_TOKENS
   if (facts.name !== null) tokens += 1 + (yield* countSteps(facts.name))
   for (const [position, callName] of facts.callNames.entries()) {
     tokens += callFrameTokens + (yield* countSteps(callName))
@@ -82,13 +85,8 @@ export function* inlineThoughts(text: string): Pausable<string> {
 }
 
 /** The tokens of a message that is nothing but text, framing included: for what Foldgate writes itself. */
-export function textTokens(text: string, count: (text: string) => number): number {
-  return messageFrameTokens + count(text)
-}
-
-/** The same of a text of any length, with pauses. */
 export function* textSteps(text: string, countSteps: CountSteps): Pausable<number> {
-  return messageFrameTokens + (yield* countSteps(text))
+  return MESSAGE_FRAME_TOKENS + (yield* countSteps(text))
 }
 
 // --- internal ---
@@ -100,9 +98,6 @@ const PARTS_PER_STEP = 1024
 
 const thoughtStart = '<think>'
 const thoughtEnd = '</think>'
-
-// 3 of framing and 1 for the role, which is one token in both encodings.
-const messageFrameTokens = 3 + 1
 
 // Around a call's name and arguments. OpenAI's models: 5 to 9, whatever the id; templates of open ones: 10 to 15, and no more.
 const callFrameTokens = 8

@@ -39,8 +39,6 @@ export function createGate(placesMax: number | null) {
   return {
     enterNow,
     leave,
-    /** How many are inside or waiting. */
-    busy: (): number => inside + waiting.size,
     /**
      * Takes a place that is free, for work that gives way; null where none is. `wanted` aborts as soon as somebody waits
      * for the place.

@@ -1,5 +1,5 @@
 import { asksForBeta, isAnthropic, isSubscriptionToken } from './address.ts'
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 
 /** Headers that hold a credential, those first that count first where there are several. */
 const places = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'] as const
@@ -102,24 +102,34 @@ export const subscriptionBeta = 'oauth-2025-04-20'
  */
 export type HeldKeyMark = (upstream: string) => string
 
-/** `secret` belongs to the installation, so that a mark says nothing elsewhere. */
 export function createHeldKeyMarks(options: {
   readonly secret: Buffer
   /** The key as it is now; null for none. */
   readonly keyOf: (upstream: string) => string | null
 }): HeldKeyMark {
-  const marks = new Map<string, { readonly key: string; readonly mark: string }>()
+  const digestOf = createDigests(options.secret)
   return function markOf(upstream) {
     const key = options.keyOf(upstream)
-    if (key === null) return ''
-    const known = marks.get(upstream)
-    if (known?.key === key) return known.mark
-    const mark = createHmac('sha256', options.secret)
-      .update(`held key\n${key}`)
-      .digest('base64url')
-      .slice(0, MARK_CHARS)
-    marks.set(upstream, { key, mark })
-    return mark
+    return key === null ? '' : digestOf('held key', key)
+  }
+}
+
+/**
+ * Digests that tell secrets apart without showing them. `secret` belongs to the installation, so that they say nothing elsewhere.
+ * The latest are remembered: a request costs no HMAC.
+ */
+export function createDigests(secret: Buffer): (kind: string, value: string) => string {
+  const digests = new Map<string, string>()
+  return function digestOf(kind, value) {
+    const text = `${kind}\n${value}`
+    // Credentials are not kept, not even as keys of a cache.
+    const name = hash('sha256', text, 'base64url')
+    const known = digests.get(name)
+    if (known !== undefined) return known
+    const made = createHmac('sha256', secret).update(text).digest('base64url').slice(0, DIGEST_CHARS)
+    if (digests.size === DIGESTS_MAX) digests.clear()
+    digests.set(name, made)
+    return made
   }
 }
 
@@ -143,5 +153,7 @@ const configuredOnly: ReadonlySet<string> = new Set(['proxy-authorization', 'ocp
 /** `connection` is not passed on either, but names headers that are not to be. */
 const takenHeaders: ReadonlySet<string> = new Set([...places, 'connection'])
 
-/** 132 bits: no two keys meet. */
-const MARK_CHARS = 22
+const DIGESTS_MAX = 4096
+
+/** 132 bits: no two credentials meet. */
+const DIGEST_CHARS = 22

@@ -1,14 +1,11 @@
+import type { Settings } from '../config/settings.ts'
 import { FoldgateError } from '../errors.ts'
 
-/** How long an upstream may keep its requests waiting. */
-export type UpstreamTimeouts = {
-  /** Until a connection stands. */
-  readonly connectMs: number
-  /** From the end of the request until the answer's headers. */
-  readonly firstByteMs: number
-  /** Between two pieces of an answer. */
-  readonly idleMs: number
-}
+/**
+ * How long an upstream may keep its requests waiting: until a connection stands, from the end of the request until the
+ * answer's headers, and between two pieces of an answer.
+ */
+export type UpstreamLimits = Pick<Settings['limits'], 'connect_s' | 'first_byte_s' | 'idle_s'>
 
 /**
  * An error of undici or of the socket under it, as one of Foldgate's own. The cause is kept for the log, its
@@ -17,7 +14,7 @@ export type UpstreamTimeouts = {
 export function upstreamFailure(
   cause: unknown,
   { address, setBy }: { readonly address: string; readonly setBy: string },
-  timeouts: UpstreamTimeouts,
+  limits: UpstreamLimits,
 ): FoldgateError {
   if (cause instanceof FoldgateError) return cause
   const code = errorCode(cause)
@@ -28,7 +25,7 @@ export function upstreamFailure(
       `Foldgate has no file descriptor left for a connection to the upstream${why}. Raise the limit of the process (ulimit -n, LimitNOFILE), or lower limits.concurrent: each request takes two.`,
       { cause },
     )
-  const late = code === null ? undefined : lateness[code]?.(timeouts)
+  const late = code === null ? undefined : lateness[code]?.(limits)
   if (late !== undefined)
     return new FoldgateError('upstream_timeout', `The upstream ${address} ${late}.`, { cause })
   if (isUnreachable(code, cause)) {
@@ -56,13 +53,12 @@ export function isRefusedConnection(error: unknown): boolean {
 // --- internal ---
 
 /** What was late, by undici's code. */
-const lateness: Readonly<Record<string, (timeouts: UpstreamTimeouts) => string>> = {
-  UND_ERR_CONNECT_TIMEOUT: ({ connectMs }) =>
-    `took no connection within ${connectMs / 1000} s (limits.connect_s)`,
-  UND_ERR_HEADERS_TIMEOUT: ({ firstByteMs }) =>
-    `sent no answer within ${firstByteMs / 1000} s (limits.first_byte_s)`,
-  UND_ERR_BODY_TIMEOUT: ({ idleMs }) =>
-    `fell silent for ${idleMs / 1000} s in the middle of its answer (limits.idle_s)`,
+const lateness: Readonly<Record<string, (limits: UpstreamLimits) => string>> = {
+  UND_ERR_CONNECT_TIMEOUT: ({ connect_s }) => `took no connection within ${connect_s} s (limits.connect_s)`,
+  UND_ERR_HEADERS_TIMEOUT: ({ first_byte_s }) =>
+    `sent no answer within ${first_byte_s} s (limits.first_byte_s)`,
+  UND_ERR_BODY_TIMEOUT: ({ idle_s }) =>
+    `fell silent for ${idle_s} s in the middle of its answer (limits.idle_s)`,
 }
 
 const unreachableCodes: ReadonlySet<string> = new Set([

@@ -19,11 +19,25 @@ export type Target = {
  * `path_not_allowed`.
  */
 export function parseTarget(requestTarget: string): Target {
-  if (requestTarget === latest.text) return latest.target
-  const target = read(requestTarget)
-  // A query may hold a key, and keys are not kept.
-  if (target.query === '') latest = { text: requestTarget, target }
-  return target
+  if (!requestTarget.startsWith('/')) {
+    throw notAllowed('it is no path. Foldgate takes its upstream from the settings, never from the request')
+  }
+  if (requestTarget.startsWith('//')) throw notAllowed('it begins with two slashes')
+  if (unsafeCharacter.test(requestTarget)) throw notAllowed('it holds a blank or a control character')
+  if (requestTarget.includes('#')) throw notAllowed('it holds a fragment')
+
+  const question = requestTarget.indexOf('?')
+  const wholePath = question === -1 ? requestTarget : requestTarget.slice(0, question)
+  const query = question === -1 ? '' : requestTarget.slice(question)
+  if (wholePath.includes('\\')) throw notAllowed('it holds a backslash')
+  if ((wholePath.includes('.') || wholePath.includes('%')) && hasDotSegment(wholePath))
+    throw notAllowed('it holds a dot segment')
+
+  const named = /^\/u\/([^/]+)(.*)$/.exec(wholePath)
+  if (named === null) return { upstreamName: null, path: wholePath, query }
+  const path = named[2] === undefined || named[2] === '' ? '/' : named[2]
+  if (path.startsWith('//')) throw notAllowed('it begins with two slashes')
+  return { upstreamName: named[1] ?? null, path, query }
 }
 
 /**
@@ -116,34 +130,6 @@ export function barePath(path: string): string {
 export const MODEL_NAME_CHARS_MAX = 256
 
 // --- internal ---
-
-/** The latest one without a query: most requests ask for the same. */
-let latest: { readonly text: string; readonly target: Target } = {
-  text: '/',
-  target: { upstreamName: null, path: '/', query: '' },
-}
-
-function read(requestTarget: string): Target {
-  if (!requestTarget.startsWith('/')) {
-    throw notAllowed('it is no path. Foldgate takes its upstream from the settings, never from the request')
-  }
-  if (requestTarget.startsWith('//')) throw notAllowed('it begins with two slashes')
-  if (unsafeCharacter.test(requestTarget)) throw notAllowed('it holds a blank or a control character')
-  if (requestTarget.includes('#')) throw notAllowed('it holds a fragment')
-
-  const question = requestTarget.indexOf('?')
-  const wholePath = question === -1 ? requestTarget : requestTarget.slice(0, question)
-  const query = question === -1 ? '' : requestTarget.slice(question)
-  if (wholePath.includes('\\')) throw notAllowed('it holds a backslash')
-  if ((wholePath.includes('.') || wholePath.includes('%')) && hasDotSegment(wholePath))
-    throw notAllowed('it holds a dot segment')
-
-  const named = /^\/u\/([^/]+)(.*)$/.exec(wholePath)
-  if (named === null) return { upstreamName: null, path: wholePath, query }
-  const path = named[2] === undefined || named[2] === '' ? '/' : named[2]
-  if (path.startsWith('//')) throw notAllowed('it begins with two slashes')
-  return { upstreamName: named[1] ?? null, path, query }
-}
 
 /** The ends of the paths to which conversations are posted, the longer ones first: one may end with another. */
 const conversationEnds: readonly string[] = dialects

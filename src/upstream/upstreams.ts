@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
-import type { ConfiguredUpstream, Settings } from '../config/settings.ts'
+import type { LiveKey } from '../config/api-keys.ts'
+import type { ConfiguredUpstream } from '../config/settings.ts'
 import { ClientGoneError, FoldgateError } from '../errors.ts'
 import { parseUpstreamAddress, type UpstreamAddress } from './address.ts'
 import { type ClientCredential, clientCredentials, heldKeyHeader, isCredentialHeader } from './credential.ts'
-import { upstreamFailure, type UpstreamTimeouts } from './failure.ts'
+import { upstreamFailure, type UpstreamLimits } from './failure.ts'
 import type { Cancellation } from './cancellation.ts'
 import { createGate, type Gate } from './concurrency.ts'
 import { asRecord, requestHeaders } from './headers.ts'
@@ -12,18 +13,15 @@ import { pathAtUpstream, queryWithoutKey, type Target } from './target.ts'
 import { type Dispatcher, errors } from 'undici'
 import { AnswerBody, GivenUpError } from './answer-body.ts'
 
-export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key' | 'drops_client_key'> & {
-  /** The key that Foldgate holds for this upstream, asked for with each request since it may change; null for none. */
-  readonly key: (() => string) | null
+/** The settings that say where upstreams are, and how long each may keep its requests waiting. */
+export type UpstreamsSettings = {
+  readonly upstreams: ReadonlyMap<string, UpstreamSettings>
+  readonly limits: UpstreamLimits
 }
 
-export type UpstreamsOptions = {
-  /** By name; `default` must be among them. */
-  readonly upstreams: Readonly<Record<string, UpstreamSettings>>
-  readonly timeouts: UpstreamTimeouts
-  readonly proxies: HttpProxies
-  /** Called where an upstream refuses a client's request for a key that the client did not choose, or for none. */
-  readonly onKeyRefused?: (upstream: string, status: number, hint: string) => void
+/** An upstream as far as it matters on the way to it. Its key is asked for with each request, since it may change. */
+export type UpstreamSettings = Omit<ConfiguredUpstream, 'name' | 'key' | 'drops_client_key'> & {
+  readonly key: Pick<LiveKey, 'now'> | null
 }
 
 /** What of a client's request every request to an upstream takes over. */
@@ -64,15 +62,6 @@ export type OwnRequest = Pick<
   readonly body: Buffer | null
 }
 
-/** A request that gives way: it breaks off where another wants its place. */
-export type IdleRequest = UpstreamRequest & { readonly signal: AbortSignal | null }
-
-/** Where a request has its credentials, and whether they are Foldgate's own. */
-export type CredentialBearer = Pick<
-  UpstreamRequest,
-  'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'
->
-
 export type Answer = DispatchedAnswer & {
   /** The upstream's address. */
   readonly address: string
@@ -82,14 +71,20 @@ export type Answer = DispatchedAnswer & {
   readonly hint: string | null
 }
 
-export type Upstreams = ReturnType<typeof createUpstreams>
+export type Upstreams = ReturnType<typeof openUpstreams>
 
-/** Opens the way to the configured upstreams: one pool for each origin, one queue for each upstream. */
-export function createUpstreams(options: UpstreamsOptions) {
-  const { timeouts } = options
-  const pools = createPools({ connectMs: timeouts.connectMs, proxies: options.proxies })
+/**
+ * Opens the way to the upstreams of the settings: one pool for each origin, one queue for each upstream. `onKeyRefused` is
+ * called where one refuses a client's request for a key that the client did not choose, or for none.
+ */
+export function openUpstreams(
+  { upstreams: all, limits }: UpstreamsSettings,
+  proxies: HttpProxies,
+  onKeyRefused?: (upstream: string, status: number, hint: string) => void,
+) {
+  const pools = createPools({ connectMs: limits.connect_s * 1000, proxies })
   const upstreams = new Map<string, Upstream>()
-  for (const [name, settings] of Object.entries(options.upstreams)) {
+  for (const [name, settings] of all) {
     const address = parseUpstreamAddress(settings.url)
     const configured = configuredHeaders(null, settings, address, null)
     upstreams.set(name, {
@@ -100,7 +95,7 @@ export function createUpstreams(options: UpstreamsOptions) {
       gate: createGate(settings.concurrency),
       seesClientKey: settings.key === null && (name === 'default' || settings.forward_client_key),
       failure: (error) =>
-        upstreamFailure(error, { address: address.display, setBy: settings.set_by }, timeouts),
+        upstreamFailure(error, { address: address.display, setBy: settings.set_by }, limits),
       configured,
       configuredNames: new Set(configured.map(([header]) => header.toLowerCase())),
     })
@@ -119,7 +114,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     const { gate } = upstream
     if (!gate.enterNow()) await gate.enter(request.signal)
     const answer = await dispatch(upstream, request, path, request.target.query, gate.leave)
-    if (answer.hint !== null) options.onKeyRefused?.(upstream.name, answer.status, answer.hint)
+    if (answer.hint !== null) onKeyRefused?.(upstream.name, answer.status, answer.hint)
     return answer
   }
 
@@ -127,7 +122,9 @@ export function createUpstreams(options: UpstreamsOptions) {
    * As `send`, but only where the upstream has a place free: null where it has none. A client's request that wants the
    * place later gets it: then this one breaks off.
    */
-  async function sendIdle(request: IdleRequest): Promise<Answer | null> {
+  async function sendIdle(
+    request: UpstreamRequest & { readonly signal: AbortSignal | null },
+  ): Promise<Answer | null> {
     const upstream = upstreamNamed(request.upstream)
     const path = pathAtUpstream(upstream.address, request.target)
     const place = upstream.gate.enterIdle()
@@ -178,8 +175,8 @@ export function createUpstreams(options: UpstreamsOptions) {
         method,
         headers: throughProxy ? asRecord(headers) : headers,
         body,
-        headersTimeout: timeouts.firstByteMs,
-        bodyTimeout: timeouts.idleMs,
+        headersTimeout: limits.first_byte_s * 1000,
+        bodyTimeout: limits.idle_s * 1000,
       }
       const sentAtMs = performance.now()
       let answer: DispatchedAnswer
@@ -217,7 +214,7 @@ export function createUpstreams(options: UpstreamsOptions) {
       target,
       rawHeaders,
       withholdCredential,
-    }: CredentialBearer): boolean => {
+    }: Pick<UpstreamRequest, 'upstream' | 'target' | 'rawHeaders' | 'withholdCredential'>): boolean => {
       const upstream = upstreamNamed(name)
       if (!upstream.seesClientKey || withholdCredential) return false
       return clientCredentials(rawHeaders, target.query).some(
@@ -227,30 +224,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     has: (name: string): boolean => upstreams.has(name),
     /** Throws `unknown_upstream`. */
     addressOf: (name: string | null): UpstreamAddress => upstreamNamed(name).address,
-    /** How many requests to an upstream run or wait. */
-    busy: (name: string | null): number => upstreamNamed(name).gate.busy(),
     destroy: pools.destroy,
   }
-}
-
-/** Opens the way to the upstreams of the settings, their keys in hand. */
-export function openUpstreams(
-  { upstreams, limits }: Settings,
-  proxies: HttpProxies,
-  onKeyRefused?: UpstreamsOptions['onKeyRefused'],
-): Upstreams {
-  return createUpstreams({
-    upstreams: Object.fromEntries(
-      [...upstreams.values()].map((upstream) => [upstream.name, { ...upstream, key: heldKeyOf(upstream) }]),
-    ),
-    timeouts: {
-      connectMs: limits.connect_s * 1000,
-      firstByteMs: limits.first_byte_s * 1000,
-      idleMs: limits.idle_s * 1000,
-    },
-    proxies,
-    ...(onKeyRefused !== undefined && { onKeyRefused }),
-  })
 }
 
 // --- internal ---
@@ -260,10 +235,7 @@ function isGivenUp(signal: Cancellation | null): boolean {
   return signal?.aborted === true
 }
 
-type DispatchedRequest = Pick<
-  UpstreamRequest,
-  'method' | 'rawHeaders' | 'withholdCredential' | 'body' | 'bodyBytes' | 'headerOverrides' | 'signal'
-> & { readonly keyPlace?: OwnRequest['keyPlace'] }
+type DispatchedRequest = Omit<UpstreamRequest, 'upstream' | 'target'> & Partial<Pick<OwnRequest, 'keyPlace'>>
 
 type Upstream = ReturnType<Pools['dispatcherFor']> & {
   readonly name: string
@@ -287,7 +259,7 @@ function configuredHeaders(
 ): (readonly [string, string])[] {
   const configured = Object.entries(headers)
   if (key === null) return configured
-  const held = heldKeyHeader(key(), keyPlace, origin, path)
+  const held = heldKeyHeader(key.now()[0].reveal(), keyPlace, origin, path)
   return configured.some(([name]) => name.toLowerCase() === held[0]) ? configured : [...configured, held]
 }
 
@@ -408,7 +380,3 @@ function isStaleConnection(error: unknown, afterMs: number): boolean {
 
 /** A close that was on its way arrives within this, in milliseconds. */
 const CLOSING_MS = 100
-
-function heldKeyOf({ key }: ConfiguredUpstream): (() => string) | null {
-  return key === null ? null : () => key.now()[0].reveal()
-}

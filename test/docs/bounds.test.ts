@@ -25,7 +25,7 @@ src/models/models.ts | MODELS_MAX = 4096 | what is believed of a model | 4,096 m
 src/models/models.ts | MODELS_MAX = 4096 | prompts that were refused | 4,096 models
 src/models | CONVERSATIONS_MAX = 64 | prompts that were refused | 64 conversations
 src/models/discovery/server-windows.ts | MODELS_MAX = 4_096 | windows that servers stated | 4,096 models
-src/server | DIGESTS_MAX = 4096 | the HMAC of a request's | 4,096
+src/upstream | DIGESTS_MAX = 4096 | the HMAC of a request's | 4,096
 `
 
 test('what docs/privacy.md says is held in memory is what the source lets be held', async () => {

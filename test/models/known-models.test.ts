@@ -1,5 +1,4 @@
-import { modelKeyOf } from '../../src/models/model-record.ts'
-import { beliefAt } from '../../src/models/lifetimes.ts'
+import { beliefAt, modelKeyOf } from '../../src/models/model-record.ts'
 import { expect, test } from 'vitest'
 import { createCounts } from '../../src/models/counts/counts.ts'
 import { noteCached, readsFromCache } from '../../src/models/learn.ts'

@@ -54,7 +54,9 @@ function agreesWithJsonParse(body: Buffer): boolean {
 }
 
 const edited = (body: Buffer, edits: readonly BodyEdit[]): unknown =>
-  JSON.parse(bytesOf(body, withEdits([{ start: 0, end: body.length }], edits)).toString())
+  JSON.parse(
+    bytesOf(body, withEdits({ pieces: [{ start: 0, end: body.length }] }, ...edits).pieces).toString(),
+  )
 
 const roles = ['system', 'user', 'assistant', 'tool']
 

@@ -21,7 +21,7 @@ async function holderOf(
   const deliveries: Delivery[] = []
   const record = (delivery: Delivery) => void deliveries.push(delivery)
   const proxy = await proxyBefore(script, {
-    limits: { stallMs },
+    arrival: { silenceMs: stallMs },
     handleConversation: async (exchange, upstreams) => {
       const answer = await upstreams.send({
         upstream: null,

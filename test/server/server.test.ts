@@ -195,9 +195,11 @@ test('an offer of h2c is ignored, and HTTP/1.0 needs no Host', async () => {
 
 describe('on loopback', () => {
   const held: ProxyOptions = {
-    guardsPages: true,
-    corsOrigins: ['http://app.example'],
-    hosts: ['foldgate.lan', 'fe80::1'],
+    settings: {
+      host: '127.0.0.1',
+      cors: { origins: ['http://app.example'] },
+      hosts: ['foldgate.lan', 'fe80::1'],
+    },
   }
 
   const callers: readonly (readonly [who: string, headers: Record<string, string>, status: number])[] = [
@@ -291,10 +293,12 @@ describe('on loopback', () => {
     const names: (string | null)[] = []
     const anything = { upstreams: ['*'], profiles: ['*'], overrides: [] }
     await using proxy = await startProxy(upstream.url, {
-      clientKeys: [
-        { ...anything, name: 'first', keys: () => [new Secret('fg-1')] },
-        { ...anything, name: 'second', keys: () => [new Secret('fg-2')] },
-      ],
+      settings: {
+        client_keys: [
+          { ...anything, name: 'first', key: { now: () => [new Secret('fg-1')] } },
+          { ...anything, name: 'second', key: { now: () => [new Secret('fg-2')] } },
+        ],
+      },
       handleConversation: async (exchange) => {
         names.push(exchange.clientKeyName)
         return textAnswer('{}')
@@ -317,7 +321,7 @@ describe('on loopback', () => {
 describe('CORS', () => {
   test('with origins, preflights are answered and our headers are shown to pages', async () => {
     await using proxy = await proxyBefore(json({}, 200, { 'access-control-allow-origin': 'http://other' }), {
-      corsOrigins: ['http://app.example'],
+      settings: { cors: { origins: ['http://app.example'] } },
     })
     const preflight = await fetch(`${proxy.origin}/v1/chat/completions`, {
       method: 'OPTIONS',
@@ -370,7 +374,7 @@ describe('limits', () => {
   })
 
   test('headers that do not arrive: 408', async () => {
-    await using proxy = await proxyBefore(json({}), { limits: { headersMs: 100 } })
+    await using proxy = await proxyBefore(json({}), { limits: { headers_s: 0.1 } })
     const answer = await rawExchange(proxy.port, 'GET /v1/x HTTP/1.1\r\nHost: loc')
     expect(answer.statusLine).toContain(' 408 ')
     expect(codeOf(answer)).toBe('headers_timeout')
@@ -392,8 +396,6 @@ test('listening a taken port names the flag', async () => {
   expect(countsOf()).toEqual(before)
 })
 
-const nothingElse = () => Promise.resolve()
-
 describe('the drain', () => {
   test('is announced at once, serves newcomers during the delay, and lets running requests finish', async () => {
     const answering: ServerResponse[] = []
@@ -404,11 +406,7 @@ describe('the drain', () => {
       return undefined
     })
     const slow = await fetch(`${proxy.origin}/v1/slow`)
-    const drained = proxy.lifecycle.drain([proxy.server], {
-      delayMs: 300,
-      timeoutMs: 20_000,
-      end: nothingElse,
-    })
+    const drained = proxy.lifecycle.drain([proxy.server], 300, 20_000)
     const ready = await fetch(`${proxy.origin}/readyz`)
     expect(ready.status).toBe(503)
     expect((await fetch(`${proxy.origin}/healthz`)).status).toBe(200)
@@ -429,9 +427,7 @@ describe('the drain', () => {
     proxy.lifecycle.leave()
     expect((await fetch(`${proxy.origin}/readyz`)).status).toBe(503)
     expect(await (await fetch(`${proxy.origin}/v1/x`)).json()).toEqual({ ok: true })
-    expect(
-      await proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 1_000, end: nothingElse }),
-    ).toBe(0)
+    expect(await proxy.lifecycle.drain([proxy.server], 0, 1_000)).toBe(0)
   })
 
   test('on a connection that was kept open, a late request is told to go elsewhere; what does not finish is cut off, and counted', async () => {
@@ -439,7 +435,7 @@ describe('the drain', () => {
     const busy = await openRaw(proxy.port, get('/v1/x'))
     await readUntil(busy, 'data: 1')
     const late = await openRaw(proxy.port, 'GET /v1/y HTTP/1.1\r\nHost: loc')
-    const drained = proxy.lifecycle.drain([proxy.server], { delayMs: 0, timeoutMs: 500, end: nothingElse })
+    const drained = proxy.lifecycle.drain([proxy.server], 0, 500)
     await eventually(() => expect(proxy.lifecycle.phase).toBe('closing'))
     late.write('alhost\r\n\r\n')
     expect(await readUntil(late, '"draining"')).toMatch(/503[^]*retry-after/)

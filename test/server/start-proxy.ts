@@ -1,24 +1,23 @@
 import { createFairShare } from '../../src/scheduling/fair-share.ts'
 import { madeBody } from '../../src/upstream/answer-body.ts'
+import { createReports } from '../../src/telemetry/request-report.ts'
 import { createFailures } from '../../src/telemetry/failures.ts'
 import { fakeUpstream, type Script } from '../support/fake-upstream.ts'
-import { plainUpstream } from '../support/upstream-settings.ts'
+import { type GivenUpstream, upstreamsAt } from '../support/upstream-settings.ts'
 import { FoldgateError } from '../../src/errors.ts'
 import { Lifecycle } from '../../src/server/drain.ts'
 import type { ClientAnswer, ClientRequest } from '../../src/pipeline/client-request.ts'
-import { createScopes } from '../../src/server/scope.ts'
 import type { ArrivalLimits } from '../../src/server/receive-body.ts'
 import { listen } from '../../src/server/listeners.ts'
 import { relay, type RelayParts } from '../../src/pipeline/pass-on.ts'
 import { createServer, type ServerOptions } from '../../src/server/server.ts'
-import { createUpstreams, type Upstreams, type UpstreamSettings } from '../../src/upstream/upstreams.ts'
-import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
+import type { Upstreams } from '../../src/upstream/upstreams.ts'
 
-export type ProxyOptions = Partial<Omit<ServerOptions, 'handle' | 'limits' | 'bodyLimits'>> & {
-  readonly upstreams?: Record<string, Partial<UpstreamSettings> & { url: string }>
+export type ProxyOptions = {
+  readonly upstreams?: Record<string, GivenUpstream>
+  readonly settings?: Partial<Omit<ServerOptions['settings'], 'limits'>>
+  readonly limits?: Partial<ServerOptions['settings']['limits']>
   readonly arrival?: Partial<ArrivalLimits>
-  readonly timeouts?: Partial<UpstreamTimeouts>
-  readonly limits?: Partial<ServerOptions['limits']>
   readonly bodyLimits?: Partial<ServerOptions['bodyLimits']>
   readonly handleConversation?: (request: ClientRequest, upstreams: Upstreams) => Promise<ClientAnswer>
 }
@@ -49,39 +48,32 @@ export async function proxyBefore(
 export async function startProxy(upstreamUrl: string, options: ProxyOptions = {}) {
   const failures: FoldgateError[] = []
   const lifecycle = new Lifecycle()
-  const settings: Record<string, UpstreamSettings> = {}
-  for (const [name, given] of Object.entries({ default: { url: upstreamUrl }, ...options.upstreams })) {
-    settings[name] = {
-      ...plainUpstream,
-      ...given,
-    }
-  }
-  const upstreams = createUpstreams({
-    upstreams: settings,
-    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...options.timeouts },
-    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
-  })
+  const upstreams = upstreamsAt({ default: { url: upstreamUrl }, ...options.upstreams })
+  const failureless = createFailures(() => {})
   const parts: RelayParts = {
     upstreams,
-    reports: { begin: () => {}, end: () => {}, relayed: () => {} },
+    reports: createReports([], failureless),
     warnings: { uncompacted: () => {} },
-    failures: createFailures(() => {}),
+    failures: failureless,
     nowMs: Date.now,
   }
   const { handleConversation } = options
   const server = createServer({
-    corsOrigins: [],
-    hosts: [],
-    clientKeys: [],
-    guardsPages: false,
+    settings: {
+      host: '0.0.0.0',
+      hosts: [],
+      cors: { origins: [] },
+      scope: { header: null },
+      client_keys: [],
+      ...options.settings,
+      limits: { concurrent: 1_024, headers_s: 60, ...options.limits },
+    },
+    secret: Buffer.alloc(32, 7),
+    upstreams,
     identity: 'secret-of-a-test',
-    hasUpstream: upstreams.has,
-    scopeOf: createScopes({ secret: Buffer.alloc(32, 7), header: null }),
     lifecycle,
     onTurnedAway: (error) => failures.push(error),
     onFailure: (error) => failures.push(error),
-    ...options,
-    limits: { concurrent: 1_024, headersMs: 60_000, stallMs: 60_000, ...options.limits },
     bodyLimits: {
       bodyBytesMax: 64 * 1024 * 1024,
       budget: createFairShare({ max: 512 * 1024 * 1024 }),

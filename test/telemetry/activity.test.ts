@@ -6,7 +6,7 @@ import { FoldgateError } from '../../src/errors.ts'
 import { keptLog } from '../support/kept-log.ts'
 import type { JournalName } from '../../src/storage/store.ts'
 import { memoryStore } from '../admin/memory.ts'
-import { beganMs, endOf, reportOf, writtenSummary } from './told-request.ts'
+import { beganMs, endOf, reportOf, summaryCall, writtenSummary } from './told-request.ts'
 
 function open() {
   const changed: (string | null)[] = []
@@ -91,11 +91,11 @@ describe('the row of a request that has ended', () => {
 
 describe('what else happens', () => {
   test('a summary: with its cost, without its text', async () => {
-    const { summaryWritten, events, changed, log, conversations } = open()
+    const { reports, events, changed, log, conversations } = open()
     const model = 'gpt-5-2026-08-07'
-    const call = { conversation: 'c0ffee', name: 'name-of-it', model, upstream: null, milliseconds: 12.3 }
+    const call = summaryCall({ name: 'name-of-it', model, milliseconds: 12.3 })
     const uncached = { cachedTokens: 0, cacheWrittenTokens: 0 }
-    summaryWritten(call, writtenSummary({ promptTokens: 10_000, ...uncached, completionTokens: 1_000 }))
+    reports.summary(call, writtenSummary({ promptTokens: 10_000, ...uncached, completionTokens: 1_000 }))
     const told = await events()
     const named = { type: 'summary', conversation: 'c0ffee', summary_key: 'name-of-it' }
     expect(told).toMatchObject([{ ...named, milliseconds: 12, details: { cost: 0.2 } }])
@@ -107,10 +107,10 @@ describe('what else happens', () => {
 
   // A client without a key could drive everything else out of the journal, by asking again and again.
   test('requests that are turned away: the first at once, then how many, now and then', async () => {
-    const { turnedAway, events, pass } = open()
-    const refuse = () => turnedAway(new FoldgateError('client_key_required', 'No.'))
+    const { reports, events, pass } = open()
+    const refuse = () => reports.turnedAway(new FoldgateError('client_key_required', 'No.'))
     for (let time = 0; time < 1_000; time += 1) refuse()
-    turnedAway(new FoldgateError('path_not_allowed', 'No.'))
+    reports.turnedAway(new FoldgateError('path_not_allowed', 'No.'))
     pass(10_000)
     refuse()
     expect((await events()).map(({ reason, details }) => [reason, details['times']])).toEqual([

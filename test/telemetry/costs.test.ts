@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createPriceList, promptCosts, summaryCost, type CountedReport } from '../../src/telemetry/costs.ts'
-import type { Price } from '../../src/telemetry/list-prices.ts'
+import {
+  createPriceList,
+  promptCosts,
+  summaryCost,
+  type CountedReport,
+  type Price,
+} from '../../src/telemetry/costs.ts'
 import { reportOf, unmeasured } from './told-request.ts'
 
 const price: Price = { input: 10, cached_input: 1, cache_written_input: 12.5, output: 100 }

@@ -4,6 +4,7 @@ import {
   type CompactionReport,
   type RequestEnd,
   type RequestReport,
+  type SummaryCall,
 } from '../../src/telemetry/request-report.ts'
 import type { Spent, SummaryResult } from '../../src/summaries/summary-order.ts'
 import { usageRow } from './rows.ts'
@@ -101,6 +102,21 @@ const spent: Spent = {
   completionTokens: 80,
   sentTokens: 880,
   learntWindowTokens: null,
+}
+
+/** For what a summary was asked, and when it was there. */
+export const summaryCall = (other: Partial<SummaryCall> = {}): SummaryCall => {
+  const { milliseconds = 900 } = other
+  const endedAtMs = beganMs + milliseconds
+  return {
+    conversation: 'c0ffee',
+    name: 'a summary',
+    model: 'small',
+    upstream: null,
+    milliseconds,
+    endedAtMs,
+    ...other,
+  }
 }
 
 export const writtenSummary = (other: Partial<Spent> = {}): SummaryResult => ({

@@ -3,7 +3,8 @@ import cl100k from 'js-tiktoken/ranks/cl100k_base'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { InvariantError } from '../../src/errors.ts'
-import { createTokenCounter, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
+import { runAtOnce } from '../../src/json/source.ts'
+import { counterOver, vocabularySteps } from '../../src/tokens/bpe-counter.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { RANKS_STEP_CHARACTERS } from '../../src/tokens/rank-table.ts'
 
@@ -17,7 +18,7 @@ describe.each([
   { name: 'o200k_base', file: o200k },
   { name: 'cl100k_base', file: cl100k },
 ])('$name', ({ file }) => {
-  const counter = createTokenCounter(file)
+  const counter = counterOver(runAtOnce(vocabularySteps(file)), 'own')
   const encoder = new Tiktoken(file)
 
   // js-tiktoken's own encoder is quadratic in the bytes of such a run: 25 kB would stop the process.
@@ -95,7 +96,9 @@ test('a rank file is read in steps, each of a small part of it', () => {
 })
 
 test('a rank file of another form is refused instead of counted wrongly', () => {
-  expect(() => createTokenCounter({ ...o200k, bpe_ranks: '! 100 IQ==\n! 300 Ig==' })).toThrow(InvariantError)
+  expect(() => runAtOnce(vocabularySteps({ ...o200k, bpe_ranks: '! 100 IQ==\n! 300 Ig==' }))).toThrow(
+    InvariantError,
+  )
 })
 
 // A listing of files took a quarter more of Gemini's window than prose had told, and the prompt was beyond it.

@@ -4,7 +4,7 @@ import { runAtOnce } from '../../src/json/source.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { encodingFor } from '../../src/tokens/tokenizer-families.ts'
 import { mediaTokens } from '../../src/tokens/media-tokens.ts'
-import { frameTokens, messageTokens, textTokens, uncutTokens } from '../../src/tokens/message-tokens.ts'
+import { frameTokens, messageTokens, textSteps, uncutTokens } from '../../src/tokens/message-tokens.ts'
 
 const counter = await loadCounter('o200k_base')
 const plain: MessageFacts = {
@@ -88,7 +88,7 @@ test.each([
     const { count, countSteps } = await loadCounter(encodingFor(model))
     const frame = runAtOnce(frameTokens({ name: null, callNames: calls.map(([name]) => name) }, countSteps))
     const tokens = calls.reduce(
-      (sum, [, given, answer]) => sum + count(given) + textTokens(answer, count),
+      (sum, [, given, answer]) => sum + count(given) + runAtOnce(textSteps(answer, countSteps)),
       frame,
     )
     expect(Math.abs(tokens - recorded)).toBeLessThanOrEqual(4)
@@ -113,5 +113,5 @@ test('the frame is what is left of a message without text, arguments and thought
 })
 
 test('a text of our own weighs what it weighs as a message', () => {
-  expect(textTokens('A recap.', counter.count)).toBe(tokensOf({ text: 'A recap.' }))
+  expect(runAtOnce(textSteps('A recap.', counter.countSteps))).toBe(tokensOf({ text: 'A recap.' }))
 })

@@ -248,15 +248,6 @@ describe('a path costs no more than its length', () => {
   })
 })
 
-// The latest target was kept as it came, with the key in its query, until another one was asked for.
-test('a target with a key in its query is read anew each time, and others are found again', () => {
-  const bare = '/v1/chat/completions'
-  expect(parseTarget(bare)).toBe(parseTarget(bare))
-  const keyed = `${bare}?key=secret`
-  expect(parseTarget(keyed)).toEqual({ upstreamName: null, path: bare, query: '?key=secret' })
-  expect(parseTarget(keyed)).not.toBe(parseTarget(keyed))
-})
-
 test('which names are of this machine', () => {
   const own = 'localhost LOCALHOST. foldgate.localhost my_app.localhost 127.0.0.1 127.255.0.3 ::1 [::1]'
   expect(own.split(' ').filter((name) => !isLoopbackName(name))).toEqual([])

@@ -5,41 +5,18 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 import { createPools } from '../../src/upstream/pools.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
-import {
-  createUpstreams,
-  type Answer,
-  type UpstreamRequest,
-  type Upstreams,
-  type UpstreamSettings,
-} from '../../src/upstream/upstreams.ts'
-import type { UpstreamTimeouts } from '../../src/upstream/failure.ts'
+import type { Answer, UpstreamRequest, Upstreams } from '../../src/upstream/upstreams.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
 import { closeAll, listen } from '../support/free-port.ts'
-import { plainUpstream } from '../support/upstream-settings.ts'
+import { upstreamsAt } from '../support/upstream-settings.ts'
 
 const opened: Upstreams[] = []
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((upstreams) => upstreams.destroy()))
 })
 
-function open(
-  settings: Record<string, Partial<UpstreamSettings> & { url: string }>,
-  timeouts: Partial<UpstreamTimeouts> = {},
-  httpProxy = '',
-): Upstreams {
-  const upstreams = createUpstreams({
-    upstreams: Object.fromEntries(
-      Object.entries(settings).map(([name, given]) => [
-        name,
-        {
-          ...plainUpstream,
-          ...given,
-        },
-      ]),
-    ),
-    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, ...timeouts },
-    proxies: { httpProxy, httpsProxy: '', noProxy: '' },
-  })
+function open(...given: Parameters<typeof upstreamsAt>): Upstreams {
+  const upstreams = upstreamsAt(...given)
   opened.push(upstreams)
   return upstreams
 }
@@ -142,7 +119,7 @@ describe("a question of Foldgate's own", () => {
     expect(received).toMatchObject({ method: 'POST', url: '/api/show?a=1&key=client' })
     expect(received?.body.toString()).toBe('{}')
     expect(received?.headers['x-api-key']).toBe('client')
-    expect(upstreams.busy(null)).toBe(0)
+    expect(await upstreams.sendIdle({ ...request(), signal: null })).toBeNull()
   })
 
   test('never goes to a path that reads as another host', async () => {
@@ -211,7 +188,7 @@ describe('what goes wrong is said with an address and without secrets', () => {
 
   test('no answer in time', async () => {
     await using upstream = await fakeUpstream(silence)
-    const upstreams = open({ default: { url: upstream.url } }, { firstByteMs: 100 })
+    const upstreams = open({ default: { url: upstream.url } }, { first_byte_s: 0.1 })
     const answers = [upstreams.send(request()), upstreams.sendIdle({ ...request(), signal: null })]
     const late = { code: 'upstream_timeout', message: expect.stringContaining('limits.first_byte_s') }
     await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(late)))
@@ -219,7 +196,7 @@ describe('what goes wrong is said with an address and without secrets', () => {
 
   test('silence in the middle of an answer', async () => {
     await using upstream = await fakeUpstream(events(['data: 1\n\n'], 'never'))
-    const upstreams = open({ default: { url: upstream.url } }, { idleMs: 100 })
+    const upstreams = open({ default: { url: upstream.url } }, { idle_s: 0.1 })
     const answer = await upstreams.send(request())
     const error = await text(answer).catch((thrown: unknown) => thrown)
     expect(answer.failure(error)).toMatchObject({

@@ -48,10 +48,8 @@ export type ExplainOptions = {
   readonly model: string | null
 }
 
-export type Explain = ReturnType<typeof createExplain>
-
 /** What would become of a request, and why. Tokens are Foldgate's own count; what the window and the reserve say is in the provider's. */
-export type Explanation = Readonly<Awaited<ReturnType<Explain>>>
+export type Explanation = Readonly<Awaited<ReturnType<ReturnType<typeof createExplain>>>>
 
 /**
  * Says what would be sent for a request body, and why, message by message: as a request that is seen for the first time

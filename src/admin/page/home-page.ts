@@ -19,7 +19,7 @@ import {
   plural,
   table,
 } from './markup.ts'
-import { LIST_PRICES_OF } from '../../telemetry/list-prices.ts'
+import { LIST_PRICES_OF } from '../../telemetry/costs.ts'
 import { sendAllShortly, windowWords } from '../told-words.ts'
 
 export type HomePageOptions = PageSetting &

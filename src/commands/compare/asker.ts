@@ -6,13 +6,7 @@ import type { Dialect } from '../../formats/contract.ts'
 import { FoldgateError } from '../../errors.ts'
 import { answerText } from '../../upstream/answer-body.ts'
 import { originalForm } from '../../pipeline/compact/forms.ts'
-import {
-  bytesOf,
-  withEdits,
-  withRenamedModel,
-  withReplaced,
-  clamped,
-} from '../../pipeline/send/outgoing-body.ts'
+import { bytesOf, withEdits, withRenamedModel, clamped } from '../../pipeline/send/outgoing-body.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { retryAfterMs } from '../../upstream/answer-head.ts'
 import { modelTarget } from '../../upstream/target.ts'
@@ -83,10 +77,11 @@ function bytesFor(chat: Chat, field: string | null, { model, outputTokens }: Ask
   const { outputLimit, outputLeastTokens, modelPlace, withoutStreaming } = chat.body
   const tokens = Math.max(outputLeastTokens, Math.min(outputLimit?.tokens ?? Infinity, outputTokens))
   const limited = clamped(originalForm(chat, 0), tokens)
-  const pieces = withEdits(limited.pieces, withoutStreaming ?? [])
+  const plain = withEdits(limited, ...(withoutStreaming ?? []))
   const behind = { start: modelPlace.end, end: modelPlace.end }
-  const limit = field === null ? pieces : withReplaced(pieces, behind, `,${JSON.stringify(field)}:${tokens}`)
-  const named = withRenamedModel({ ...limited, pieces: limit }, { renamedTo: model, deployment: null })
+  const text = `,${JSON.stringify(field)}:${tokens}`
+  const limit = field === null ? plain : withEdits(plain, { at: behind, text })
+  const named = withRenamedModel(limit, { renamedTo: model, deployment: null })
   return bytesOf(chat.bytes, named.pieces)
 }
 

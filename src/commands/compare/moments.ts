@@ -1,4 +1,4 @@
-import type { Explain, ExplainOptions, Explanation, FindWindow } from '../../admin/explain/explanation.ts'
+import type { Explanation, FindWindow } from '../../admin/explain/explanation.ts'
 import { spliceMessages } from '../../json/splice.ts'
 import { type Dice, openDice } from '../demo/dice.ts'
 import type { Dialect } from '../../formats/contract.ts'
@@ -31,8 +31,8 @@ export type RecordedMoment = {
 }
 
 export type FindOptions = {
-  readonly explain: Explain
-  readonly asked: ExplainOptions
+  /** What would be sent for a body. */
+  readonly explain: (body: Buffer) => Promise<Explanation>
   /** As they are set: their windows are those that requests in full have to fit into, replies included. */
   readonly profiles: ReadonlyMap<string, Profile>
   readonly findWindow: FindWindow
@@ -128,7 +128,7 @@ async function* momentsOf(
   dice: Dice,
   options: FindOptions,
 ): AsyncGenerator<RecordedMoment, undefined> {
-  const explained = (point: Point): Promise<Explanation> => options.explain(bodyAt(point), options.asked)
+  const explained = (point: Point): Promise<Explanation> => options.explain(bodyAt(point))
   async function fitting(told: Explanation, { chat }: Point) {
     const profile = options.profiles.get(told.profile.name)
     if (profile === undefined) return null

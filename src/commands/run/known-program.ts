@@ -75,9 +75,15 @@ export type KnownProgram = ProgramNames & {
   readonly additions: (way: Way, place: LaunchPlace) => Promise<Additions>
 }
 
-/** Why a command is not started. The message says what to do. */
+/** Why a command is not started, and the exit code of that. The message says what to do. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 /** The model and key that a program has to be told of to be led anywhere. Throws a `LaunchError` where there are none. */

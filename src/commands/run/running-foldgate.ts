@@ -6,7 +6,7 @@ import { errorCode } from '../../config/yaml-file.ts'
 import { httpStatusOf } from '../../errors.ts'
 import { parseJsonText } from '../../json/json-value.ts'
 import { behindSchema } from './known-program.ts'
-import { identityHeaders, isProof, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
+import { identityHeaders, isSameSecret, ownSign, proofOf, randomText } from '../../server/own-sign.ts'
 import { makeFolder, stateFile, type UserPlace } from '../../storage/state-folder.ts'
 import { StoreError } from '../../storage/store-error.ts'
 
@@ -80,7 +80,7 @@ export async function answers(origin: string, secret: string | null = null): Pro
   const answer = await probe(`${origin}/healthz`, { [identityHeaders.challenge]: challenge })
   const proof = answer?.headers.get(identityHeaders.proof) ?? ''
   const isOne = answer?.ok === true
-  return isOne && (secret === null || isProof(proof, proofOf(secret, challenge, portOf(origin))))
+  return isOne && (secret === null || isSameSecret(proof, proofOf(secret, challenge, portOf(origin))))
 }
 
 /** Whether a Foldgate answers there that is shutting down, and has its port for a while yet. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { nearestProgram } from './find-program.ts'
 import type { Environment } from '../../config/api-keys.ts'
-import type { Additions } from './known-program.ts'
+import { type Additions, LaunchError } from './known-program.ts'
 
 export type ChildOptions = {
   /** The program and its arguments. */
@@ -14,15 +14,13 @@ export type ChildOptions = {
   readonly onSignal: (signal: NodeJS.Signals, listener: () => void) => void
 }
 
-/** How a command ended: with its exit code, as a shell tells it, or why it never began. */
-export type ChildEnd =
-  | { readonly kind: 'ended'; readonly code: number }
-  | { readonly kind: 'not-started'; readonly code: number; readonly message: string }
-
-/** Starts a command on this process's own terminal, hands signals on to it, and waits for its end. */
-export function runChild({ command, env, cwd, hasTerminal, onSignal }: ChildOptions): Promise<ChildEnd> {
+/**
+ * Starts a command on this process's own terminal, hands signals on to it, and waits for its end. Resolves with its exit code,
+ * as a shell tells it; rejects with a `LaunchError` where it never began.
+ */
+export function runChild({ command, env, cwd, hasTerminal, onSignal }: ChildOptions): Promise<number> {
   const [program = '', ...args] = command
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, cwd, stdio: 'inherit' })
     let isRunning = true
     for (const signal of relayed) {
@@ -34,11 +32,11 @@ export function runChild({ command, env, cwd, hasTerminal, onSignal }: ChildOpti
     }
     child.once('error', (error: NodeJS.ErrnoException) => {
       isRunning = false
-      if (child.pid === undefined) resolve(notStarted(program, error.code ?? error.message))
+      if (child.pid === undefined) reject(notStarted(program, error.code ?? error.message))
     })
     child.once('exit', (code, signal) => {
       isRunning = false
-      resolve({ kind: 'ended', code: code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]) })
+      resolve(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]))
     })
   })
 }
@@ -61,19 +59,13 @@ const relayed: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQ
 
 const fromKeys: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT'])
 
-function notStarted(program: string, reason: string): ChildEnd {
-  if (reason !== 'ENOENT') {
-    const message = `foldgate run: ${program} cannot be started (${reason})`
-    return { kind: 'not-started', code: NOT_EXECUTABLE, message }
-  }
+function notStarted(program: string, reason: string): LaunchError {
+  const begins = `foldgate run: ${program} cannot be started`
+  if (reason !== 'ENOENT') return new LaunchError(`${begins} (${reason})`, NOT_EXECUTABLE)
   const where = program.includes('/') ? 'there is no such file' : 'it is not on the PATH'
   const near = nearestProgram(program)
   const advice = near === null ? '' : ` — did you mean "${near}"?`
-  return {
-    kind: 'not-started',
-    code: NOT_FOUND,
-    message: `foldgate run: ${program} cannot be started: ${where}${advice}`,
-  }
+  return new LaunchError(`${begins}: ${where}${advice}`, NOT_FOUND)
 }
 
 const proxyNames = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']

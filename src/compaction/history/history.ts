@@ -169,33 +169,7 @@ export function isSaidByUser(history: History, index: number): boolean {
  * What stands before the server's own compaction, which has all that goes on from it: its clients may leave that out, by
  * OpenAI's own word. What the operator says there and what holds for all that follows is no part of it.
  */
-export const pastOf = remembering(({ structure }: Rounds) => structure, findPast)
-
-/** A result that only refers to an earlier one, in the place of that one's text. */
-export type Reference = {
-  /** The results with that text or in its place, ascending: the first has it, all others refer to it. */
-  readonly holders: readonly number[]
-  /** Which of them this one is. */
-  readonly position: number
-  /** How much more it takes with the text than as it came, in tokens; may be below zero. */
-  readonly growthTokens: number
-}
-
-/** The references of a conversation, by their indexes. */
-export type References = {
-  readonly byIndex: ReadonlyMap<number, Reference>
-  /** The same indexes, ascending. */
-  readonly indexes: readonly number[]
-  /** The holders behind a result, if others refer to it. */
-  readonly followersOf: (index: number) => readonly number[]
-}
-
-/** A conversation in which nothing refers to anything. */
-export const NO_REFERENCES: References = { byIndex: new Map(), indexes: [], followersOf: () => [] }
-
-// --- internal ---
-
-function findPast(history: Rounds) {
+export function pastOf(history: Rounds) {
   const { messages, structure } = history
   const { unkeyedCount, systemCount } = structure
   const start = systemCount - 1
@@ -220,6 +194,30 @@ function findPast(history: Rounds) {
   }
   return { said, spent }
 }
+
+/** A result that only refers to an earlier one, in the place of that one's text. */
+export type Reference = {
+  /** The results with that text or in its place, ascending: the first has it, all others refer to it. */
+  readonly holders: readonly number[]
+  /** Which of them this one is. */
+  readonly position: number
+  /** How much more it takes with the text than as it came, in tokens; may be below zero. */
+  readonly growthTokens: number
+}
+
+/** The references of a conversation, by their indexes. */
+export type References = {
+  readonly byIndex: ReadonlyMap<number, Reference>
+  /** The same indexes, ascending. */
+  readonly indexes: readonly number[]
+  /** The holders behind a result, if others refer to it. */
+  readonly followersOf: (index: number) => readonly number[]
+}
+
+/** A conversation in which nothing refers to anything. */
+export const NO_REFERENCES: References = { byIndex: new Map(), indexes: [], followersOf: () => [] }
+
+// --- internal ---
 
 /** Its calls are asked for by one result after the other. */
 const latestReplies = new WeakMap<Structure, Reply>()

@@ -74,8 +74,12 @@ export function* argumentLines(argumentsText: string, of: 'all' | 'what-stays' =
  * looked at whole.
  */
 export function lookedAt(text: string): string {
-  if (text.length <= 2 * END_CHARS) return text
-  return `${text.slice(0, END_CHARS)}\n…\n${text.slice(-END_CHARS)}`
+  return endsOf(text, END_CHARS)
+}
+
+/** The two ends of a text, of so many characters each; all of it if it is no longer than both. */
+export function endsOf(text: string, chars: number): string {
+  return text.length <= 2 * chars ? text : `${text.slice(0, chars)}\n…\n${text.slice(-chars)}`
 }
 
 // --- internal ---

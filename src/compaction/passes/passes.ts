@@ -1,6 +1,73 @@
+import type { Pausable } from '../../json/source.ts'
 import type { Profile } from '../../profiles/schema.ts'
-import { preview } from './preview.ts'
-import { render } from './render.ts'
+import { numberInMark } from '../history/message-numbers.ts'
+import { renderTerminal } from '../terminal/render-terminal.ts'
+import { cutHead, cutTail } from './clip.ts'
+
+/**
+ * A pass that writes the texts of tool results anew, the oldest first. Its settings stand in profiles under its name, and `at`
+ * among them says when it begins; records say under its name how far it has reached.
+ */
+type TextPass = {
+  readonly name: keyof Profile
+  /** What became of a message that it changed, in journals, on pages and in `explain`. */
+  readonly treatment: string
+  /** Whether its texts say less afterwards: they get a mark, by which they can be read back. */
+  readonly losesText: boolean
+  readonly words: {
+    /** One text that it treats, without an article: "1 large result previewed". */
+    readonly result: string
+    /** What its treatment means, for the page. */
+    readonly meaning: string
+    /** The same in a few words for a model that reads back. */
+    readonly recalled: string
+  }
+  /** Whether a profile has it treat a text of so many tokens; of `Infinity`: whether it treats any. Larger ones sooner. */
+  readonly treats: (profile: Profile, sizeTokens: number) => boolean
+  /** The text anew, or the same if that would be no shorter. The same bytes every time, by its own settings alone. */
+  readonly edited: (
+    text: string,
+    about: {
+      readonly profile: Profile
+      /** What the message takes as it came. */
+      readonly sizeTokens: number
+      /** By which it can be read back; null where it cannot. */
+      readonly number: string | null
+    },
+  ) => Pausable<string>
+}
+
+/** Terminal output becomes what a terminal would show in the end. */
+const render = {
+  name: 'render',
+  treatment: 'rendered',
+  losesText: false,
+  words: {
+    result: 'output',
+    meaning: 'terminal output, reduced to what a terminal would show in the end',
+    recalled: 'terminal output tidied',
+  },
+  treats: ({ render: { enabled } }) => enabled,
+  edited: (text) => renderTerminal(text),
+} as const satisfies TextPass
+
+/** Large results become their head and tail. */
+const preview = {
+  name: 'preview',
+  treatment: 'previewed',
+  losesText: true,
+  words: {
+    result: 'large result',
+    meaning: 'a large result, of which only the beginning and the end were sent',
+    recalled: 'middle left out',
+  },
+  treats: ({ preview: { threshold_tokens } }, sizeTokens) => sizeTokens >= threshold_tokens,
+  *edited(text, { profile: { preview: bounds }, sizeTokens, number }) {
+    // Texts may be long, and many: others may go on before each.
+    yield
+    return previewText(text, sizeTokens, { maxChars: bounds.max_chars, maxLines: bounds.max_lines }, number)
+  },
+} as const satisfies TextPass
 
 /**
  * The passes over the texts of tool results. A text stands under the last of them that treats it, which is given what those
@@ -43,3 +110,34 @@ export function textPassAt(profile: Profile, reach: Reach, index: number, sizeTo
 export function withoutStarts(profile: Profile): Pick<Profile, TextPassName> {
   return { render: { ...profile.render, at: null }, preview: { ...profile.preview, at: null } }
 }
+
+/**
+ * @internal exported for tests. A long text's head and tail, with a mark between them that states the original size in tokens
+ * and the name by which all of it can be read back, null where it cannot; the text itself where that is no longer.
+ */
+export function previewText(
+  text: string,
+  sizeTokens: number,
+  bounds: { readonly maxChars: number; readonly maxLines: number },
+  number: string | null = null,
+): string {
+  const mark = `[preview: the middle of this result was left out; all of it was ${sizeTokens} tokens${numberInMark(number)}]`
+  const chars = Math.max(0, bounds.maxChars - mark.length - BREAKS_CHARS)
+  const lines = Math.max(0, bounds.maxLines - 1)
+  const head = cutHead(text, Math.floor(chars * PREVIEW_HEAD_SHARE), Math.ceil(lines * PREVIEW_HEAD_SHARE))
+  const tail = cutTail(
+    text.slice(head.length),
+    chars - Math.floor(chars * PREVIEW_HEAD_SHARE),
+    Math.floor(lines * (1 - PREVIEW_HEAD_SHARE)),
+  )
+  const shown = [head, mark, tail].filter((piece) => piece !== '').join('\n')
+  return shown.length < text.length ? shown : text
+}
+
+// --- internal ---
+
+/** Commands print what they are first and how they ended last: the head takes more. */
+const PREVIEW_HEAD_SHARE = 0.6
+
+/** The line breaks around the mark of a preview. */
+const BREAKS_CHARS = 2

@@ -1,7 +1,7 @@
 import { sum, waterLevel } from '../../conversation/sizes.ts'
 import type { Pausable } from '../../json/source.ts'
 import type { Clip, Fold } from '../compaction.ts'
-import { editsOf, NO_EDITS } from '../edits.ts'
+import { editsOf } from '../edits.ts'
 import { isSystem } from '../history/history.ts'
 import { CUT_TO_TOKENS, MARK_TOKENS, SHARE } from '../shares.ts'
 import type { TokenCounts } from '../token-counts.ts'
@@ -182,13 +182,14 @@ function* clipGroup(
 ): Pausable<readonly Clip[]> {
   const clips = new Map(draft.clips.map((clip) => [clip.index, clip]))
   const edits = { ...editsOf(draft), clips }
+  const unclipped = { ...edits, clips: new Map<number, Clip>(), thoughts: new Set<number>() }
   yield
   const sizes = new Map<number, number>()
   // What a clip of each message starts from: one that was cleared is not clipped, and no thoughts are.
   const open = new Map<number, Extract<Clip, { kind: 'content' }>['of']>()
   for (const index of group) {
     sizes.set(index, yield* editedTokens(index, index + 1, edits))
-    const edit = editOf(index, { ...edits, clips: NO_EDITS.clips, thoughts: NO_EDITS.thoughts })
+    const edit = editOf(index, unclipped)
     if (edit !== null && edit.pass !== 'cleared') open.set(index, edit.pass)
   }
   const goalTokens = sum(sizes.values()) - excessTokens
@@ -197,10 +198,8 @@ function* clipGroup(
     yield
     const level = waterLevel(openSizes, goalTokens - sum(sizes.values()) + sum(openSizes), floorTokens)
     let isLower = false
-    let looked = 0
     for (const [index, of] of open) {
-      looked += 1
-      if (looked % CLIPS_PER_STEP === 0) yield
+      yield
       const size = sizes.get(index) ?? 0
       if (size <= level) continue
       const earlier = clips.get(index)
@@ -326,6 +325,3 @@ function* foldedWhole(frame: Frame, begun: Draft): Pausable<Draft> {
   const last = isLatestPassed(pins, options.point) ? 'afterTokensMax' : 'beforeTokensMax'
   return yield* countedDraft(frame, { ...bare, fold: { ...fold, [last]: leftTokens } })
 }
-
-/** Messages that are shortened, or left as they are, between two pauses. */
-const CLIPS_PER_STEP = 1_024

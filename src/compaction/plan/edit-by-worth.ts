@@ -1,7 +1,7 @@
 import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
-import { supersededIn } from '../history/calls/superseded.ts'
+import { supersededIn } from '../history/calls/deeds.ts'
 import { mayBeCleared } from '../passes/clear.ts'
 import { textPasses } from '../passes/passes.ts'
 import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'

@@ -26,14 +26,12 @@ export function* nameLines(
   let left = tokensMax
   let loneLeft = left * LONE_SHARE
   let misses = 0
-  let tried = 0
   for (const { name, shown, mention } of yield* bestFirst(yield* entriesOf(mentions))) {
     if (misses >= MISSES_MAX) break
     if (named.has(name)) continue
     // Out of a listing, say: nobody can tell any more what it was the number of.
     if (mention.ofAssistant === 0 && !mention.isUsers && isNumber.test(name)) continue
-    tried += 1
-    if (tried % TRIED_PER_STEP === 0) yield
+    yield
     const isBare = shown === name
     const context = isBare ? yield* contextOf(history, mention.latest) : ''
     const line = isBare ? byContext.get(context) : undefined
@@ -167,14 +165,8 @@ const MISSES_MAX = 20
 /** Characters of a token in names and the words around them, about: to rank by, not to count with. */
 const CHARS_PER_TOKEN = 3
 
-/** Names that are tried between two pauses: of each the tokens are counted. */
-const TRIED_PER_STEP = 16
-
 /** What one result alone named, and nobody took up, takes no more than this share: most of it never comes up again. */
 const LONE_SHARE = 1 / 4
-
-/** Names that are weighed between two pauses: tens of thousands stand in a conversation, and a pause takes longer than one. */
-const NAMES_PER_STEP = 256
 
 /** Things as they would be written, with what they are worth for their size. */
 function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
@@ -183,7 +175,7 @@ function* entriesOf(mentions: ReadonlyMap<string, Mention>) {
     const shown = needsWords(name) ? mention.words : name
     const worth = likelihoodOf(name, mention) / (1 + shown.length / CHARS_PER_TOKEN)
     entries.push({ name, shown, worth, mention })
-    if (entries.length % NAMES_PER_STEP === 0) yield
+    yield
   }
   return entries
 }

@@ -76,9 +76,6 @@ const WORK_SHARE = 0.5
 /** Lines of files take at most this share of what the user's words leave. */
 const FILES_SHARE = 0.15
 
-/** Messages named between two pauses: about a millisecond. */
-const HASHES_PER_STEP = 1_024
-
 /** With the first words written, which name the messages where there is room for that; null where there is none for words. */
 function openedWriter(
   history: History,
@@ -103,7 +100,7 @@ function* hashesOf(history: History, indexes: readonly number[], areNamed: boole
     // Equal bytes stand at several places, and each of them has a number of its own.
     const number = areNamed ? messageNumber(index, systemCount) : ''
     hashes.push(`${history.messages[index]?.facts.hash}${isStandIn(index) ? '*' : ''}${number}`)
-    if (hashes.length % HASHES_PER_STEP === 0) yield
+    yield
   }
   return hashes.join(' ')
 }

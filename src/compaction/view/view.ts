@@ -97,7 +97,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   const visible = [...pinned]
   const shortened: number[] = []
   for (let index = tail; index < compaction.point; index += 1) {
-    if ((index - tail) % MESSAGES_PER_STEP === MESSAGES_PER_STEP - 1) yield
+    yield
     // A name that stands only in what was cleared or shortened is not there to be read, nor is one in a server's thoughts.
     const edit = counts.editOf(index, edits)
     if (history.messages[index]?.facts.bound === 'whole') continue
@@ -113,11 +113,10 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   const { point } = compaction
   const inView = new Set(visible)
   const isWholeThere = (index: number): boolean => inView.has(index) && !edits.clips.has(index)
-  const isFolded = before !== null || after !== null
-  const { recall } = profile
-  const world = isFolded
-    ? yield* worldAt(history, point, isWholeThere, recall.enabled, compaction.fold ?? NO_FOLD)
-    : null
+  const { fold } = compaction
+  const isFolded = fold !== null && (before !== null || after !== null)
+  const areNamed = profile.recall.enabled
+  const world = isFolded ? yield* worldAt(history, point, isWholeThere, areNamed, fold) : null
   const beside: Beside = { visible, shortened, summaries: [], world }
   // A recap before the latest user message leaves out only what is pinned: so it stays the same, and in the
   // provider's cache, while further compactions of the same turn move the tail.
@@ -229,11 +228,6 @@ export function baseOf(run: readonly ViewMessage[]): ViewMessage | undefined {
 
 // --- internal ---
 
-const NO_FOLD = { frontier: 0, keptTokensMax: 0 }
-
-/** Messages taken as they came between two pauses: less than a millisecond. */
-const MESSAGES_PER_STEP = 512
-
 /** Whether all of a message can be read. */
 function isWhole(how: string): boolean {
   return how === 'kept' || how === 'unbound' || how === 'resolved' || isLossless(how)
@@ -279,10 +273,8 @@ function* add(
   indexes: Iterable<number>,
   into: ViewMessage[],
 ): Pausable<void> {
-  let added = 0
   for (const index of indexes) {
-    added += 1
-    if (added % MESSAGES_PER_STEP === 0) yield
+    yield
     const edit = editOf(index, edits)
     if (edit === null) continue
     let shown = originalMessage(history, index)

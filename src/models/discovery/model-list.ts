@@ -1,15 +1,17 @@
 import { isJsonObject, type JsonObject, objectsOf } from '../../json/json-value.ts'
 import { MODEL_NAME_CHARS_MAX } from '../../upstream/target.ts'
 import {
+  fieldAt,
   firstFigure,
   isFigure,
   largestFigure,
   leastFigure,
+  type Place,
   stated,
   type Stated,
+  windowAt,
   withInputLimit,
 } from './figure.ts'
-import { fieldAt, type Place, windowAt } from './read-server-answers.ts'
 
 /** The windows of a list of models, without the list. */
 export type ModelList = NonNullable<ReturnType<typeof readModelList>>

@@ -1,5 +1,5 @@
 import type { ClientCredential } from '../../upstream/credential.ts'
-import type { Place } from './read-server-answers.ts'
+import type { Place } from './figure.ts'
 
 /** One endpoint that may say something about windows, and how its answer is read. */
 export type Probe = {

@@ -2,10 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { lruCache } from '../../caches.ts'
 import type { Upstreams } from '../../upstream/upstreams.ts'
 import { askJson, type JsonAnswer, type WindowQuestion, type WindowTrouble } from './ask-json.ts'
-import { FRESH_MS, isFigure, type Stated, type WindowFigure } from './figure.ts'
+import {
+  fieldAt,
+  FRESH_MS,
+  isFigure,
+  readOllamaRunning,
+  readOllamaShow,
+  type Stated,
+  windowAt,
+  type WindowFigure,
+} from './figure.ts'
 import { type ModelList, readModelList } from './model-list.ts'
 import type { Probe } from './probes.ts'
-import { fieldAt, readOllamaRunning, readOllamaShow, windowAt } from './read-server-answers.ts'
 
 /** What a probe found out about one model. */
 export type Reading = {

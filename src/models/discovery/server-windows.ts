@@ -13,8 +13,7 @@ import {
   readProbe,
 } from './reading.ts'
 import type { Probe } from './probes.ts'
-import { dueProbes, noteAsked, noteUse } from './probe-pauses.ts'
-import { createSites, type SiteAccess } from './sites.ts'
+import { createSites, dueProbes, noteAsked, noteUse, type SiteAccess } from './sites.ts'
 
 /** The window that a server states. */
 export type ServerWindow = Pick<WindowFigure, 'tokens' | 'kind' | 'inputTokens'> & {

@@ -2,7 +2,6 @@ import { hasFamily } from '../../tokens/tokenizer-families.ts'
 import { isStrict, keepsNewestThoughts, whyUntouched } from '../model-lessons.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { reserveOf, underWindow } from './measure.ts'
-import { type Eventual, onceThere } from '../../scheduling/drive.ts'
 import { budgetOf, type Reserve } from '../../tokens/budget.ts'
 import type { Counted, Measure, MeasuredRequest, ReadRequest, Remembered, Sending } from '../request.ts'
 import type { Models } from '../../models/models.ts'
@@ -17,50 +16,37 @@ import { InvariantError } from '../../errors.ts'
 /** The stage that looks up what is on record of a conversation and its model, and measures it. */
 export async function measureRequest(request: ReadRequest, parts: RequestParts): Promise<MeasuredRequest> {
   const { models, requestedCompactions, failures } = parts
-  const lookedUpAtMs = performance.now()
   const loading = models.load(request.modelKey)
-  const finding = parts.records.find(request.chat, request.place)
-  const remembered = finding instanceof Promise ? await finding : finding
-  if (loading !== null) await loading
+  const remembered = await parts.records.find(request.chat, request.place)
+  await loading
   const untouched = whyUntouched(request, models)
   let isForced = request.options.compact === 'force'
   // Of a conversation that nobody has seen none can have been asked for.
   if (!isForced && untouched === null && remembered.isKnown)
     isForced = await requestedCompactions.take(remembered.conversation)
-  const measured: MeasuredRequest & { measure: Measure | null } = {
-    ...request,
-    remembered,
-    whyUntouched: untouched,
-    isForced,
-    lookedUpAtMs,
-    measure: null,
-  }
+  const lookedUp = { ...request, remembered, whyUntouched: untouched, isForced }
   // Results that became user messages may have to be joined with those beside them: a view is made then.
   const hasOrphans = (request.chat.repairs?.orphans ?? 0) > 0
   const mustCount = isForced || remembered.compaction !== null || (hasOrphans && isStrict(request, models))
-  const measuring = failures.around('measure', null, measureOf, measured, parts, mustCount)
-  measured.measure = measuring instanceof Promise ? await measuring : measuring
-  return measured
+  const measure = await failures.around('measure', null, measureOf, lookedUp, parts, mustCount)
+  return { ...lookedUp, measure }
 }
 
 /** Measures a request under the window that is known of its model now. `mustCount`: whatever its size. */
-function measureOf(
-  request: ReadRequest & { readonly remembered: Remembered },
+async function measureOf(
+  request: LookedUpRequest,
   parts: RequestParts,
   mustCount: boolean,
-): Eventual<Measure> {
+): Promise<Measure> {
   const { model, modelKey, deployment } = request
   // A name that tells no family gives way to the one that answered.
   const isAlias = deployment !== null || !hasFamily(model)
   const answeredBy = isAlias ? parts.models.get(modelKey, 'name') : null
-  const measuring = onceThere(findWindow(request, parts), (window) =>
-    parts.measure(request, { model: answeredBy ?? model, window, mustCount }),
-  )
-  return onceThere(measuring, (measure) => {
-    const { counted } = measure
-    if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
-    return { ...measure, counted: { ...counted, history: { ...counted.history, keepsNewestThoughts: true } } }
-  })
+  const window = await findWindow(request, parts)
+  const measure = await parts.measure(request, { model: answeredBy ?? model, window, mustCount })
+  const { counted } = measure
+  if (counted === null || !keepsNewestThoughts(request, parts.models)) return measure
+  return { ...measure, counted: { ...counted, history: { ...counted.history, keepsNewestThoughts: true } } }
 }
 
 /** The request counted, even if its size had not asked for it: its measure says so from then on. */
@@ -91,35 +77,24 @@ export async function measureAfterRefusal(
 
 // --- internal ---
 
+type LookedUpRequest = ReadRequest & { readonly remembered: Remembered }
+
 /**
- * The window of a request's model. With `window.tokens: auto` the server is asked, off the path of requests: only the
+ * The window of a request's model, as it is known now. With `window.tokens: auto` the server is asked, off the path of requests: only the
  * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
  */
-function findWindow(
-  request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
-  parts: RequestParts,
-): Eventual<ResolvedWindow> {
-  const { models, serverWindows, upstreams } = parts
-  const { model, modelKey, profile, question, upstreamName } = request
+async function findWindow(request: LookedUpRequest, parts: RequestParts): Promise<ResolvedWindow> {
+  const { models, windows, serverWindows, upstreams, warnings } = parts
+  const { model, modelKey, deployment, profile, question, upstreamName } = request
   const host = upstreams.addressOf(upstreamName).hostname
-  const isUnknown = profile.window.tokens === 'auto' && models.belief(modelKey, 'window') === null
-  if (!isUnknown || isListedAt(model, host) || !serverWindows.shouldWait(question))
-    return windowNow(request, host, parts)
-  serverWindows.lookup(question)
-  const asked = request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
-  return asked.then(() => windowNow(request, host, parts))
-}
-
-/** The window of a request's model as it is known now. `host` is its upstream's. */
-function windowNow(
-  request: ReadRequest & { readonly remembered: Pick<Remembered, 'conversation'> },
-  host: string,
-  { models, windows, serverWindows, warnings }: RequestParts,
-): ResolvedWindow {
-  const { model, modelKey, deployment, profile, question } = request
+  const isAuto = profile.window.tokens === 'auto'
+  const isUnknown = isAuto && models.belief(modelKey, 'window') === null
+  if (isUnknown && !isListedAt(model, host) && serverWindows.shouldWait(question)) {
+    serverWindows.lookup(question)
+    await request.turn.aside(serverWindows.settled(question, FIRST_WAIT_MS))
+  }
   const learnt = models.belief(modelKey, 'window')
   const answeredBy = models.get(modelKey, 'name')
-  const isAuto = profile.window.tokens === 'auto'
   // A beta, or an option, that the request asks for gives the model another window.
   const isWidened = modelKey.model !== model
   const reserve = reserveOf(request)

@@ -51,19 +51,21 @@ export function createLastBodies(options: {
   return {
     /** The longest beginning that a body with its messages at `arrayStart` shares with one of its scope; null where it shares none. */
     find: (scope: string, body: Buffer, arrayStart: number): SharedBeginning | null => {
-      // Of those that look alike the latest.
-      const likely = [...(scopes.get(scope) ?? [])]
-        .toReversed()
-        .map((candidate) => ({ candidate, count: likelyCount(candidate, body, arrayStart) }))
-        .filter(({ count }) => count > 0)
-        .sort((one, other) => other.count - one.count)
-      let best: { readonly candidate: ReadBody; readonly shared: number } | null = null
-      for (const { candidate } of likely.slice(0, CANDIDATES_MAX)) {
+      let best: ReadBody | null = null
+      let bestShared = 0
+      let compared = 0
+      // Of those that share as much the latest.
+      for (const candidate of [...(scopes.get(scope) ?? [])].toReversed()) {
+        const mayShareMore =
+          candidate.messages.length > bestShared &&
+          isSame(candidate, body, arrayStart, bestShared, bestShared + 1)
+        if (!mayShareMore) continue
         const shared = sharedCount(candidate, body, arrayStart)
-        if (shared > (best?.shared ?? 0)) best = { candidate, shared }
-        if (best?.shared === candidate.messages.length) break
+        if (shared > bestShared) [best, bestShared] = [candidate, shared]
+        compared += 1
+        if (compared === COMPARED_MAX) break
       }
-      return best === null ? null : beginningOf(best.candidate, best.shared, arrayStart)
+      return best === null ? null : beginningOf(best, bestShared, arrayStart)
     },
 
     /** Takes a body, in place of the one that it goes on from. */
@@ -88,8 +90,8 @@ export function createLastBodies(options: {
 /** What is kept of a message beside its bytes: facts, keys, counts and places, about. */
 const MESSAGE_BYTES = 500
 
-/** Bodies that are compared with a new one: those that look most like it. */
-const CANDIDATES_MAX = 4
+/** Bodies that are compared with a new one to their ends. */
+const COMPARED_MAX = 4
 
 /** Agents change the last message: they move a mark from it to the next. With it change all that stand in one envelope. */
 function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean {
@@ -102,13 +104,13 @@ function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean 
 }
 
 function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
-  const { messages, structure, keys } = body
+  const { messages, keys } = body
   const moved = arrayStart - body.arrayStart
   const same = messages.slice(0, shared)
   const elements = same.reduce((sum, { facts }) => sum + facts.elements, shared)
   return {
     body,
-    growth: { messages, structure, keys, shared },
+    growth: { messages, keys, shared },
     span: { start: arrayStart, end: endOf(body, shared) + moved, messages: shared, elements },
     messages: moved === 0 ? same : movedMessages(same, moved),
   }
@@ -140,46 +142,27 @@ function movedMessages(messages: readonly Message[], by: number): readonly Messa
  * included. Only memory is compared: nothing of the body has to be read for it.
  */
 function sharedCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
-  const isSame = (from: number, to: number): boolean => {
-    const [start, end] = [endOf(known, from), endOf(known, to)]
-    const moved = arrayStart - known.arrayStart
-    if (end + moved > bytes.length) return false
-    return known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
-  }
   const all = known.messages.length
   // Mostly it goes on from the end, or from the message before.
-  for (const count of [all, all - 1]) if (count > 0 && isSame(0, count)) return count
+  for (const count of [all, all - 1])
+    if (count > 0 && isSame(known, bytes, arrayStart, 0, count)) return count
   let shared = 0
   let different = Math.max(0, all - 1)
   while (shared < different - 1) {
     const middle = (shared + different) >>> 1
-    if (isSame(shared, middle)) shared = middle
+    if (isSame(known, bytes, arrayStart, shared, middle)) shared = middle
     else different = middle
   }
   return shared
 }
 
-/** How many messages they share, judged by a few bytes: a guess that is made at once. */
-function likelyCount(known: ReadBody, bytes: Buffer, arrayStart: number): number {
+/** Whether a body has the messages of `known` from one of them to another, byte for byte, where they would stand in it. */
+function isSame(known: ReadBody, bytes: Buffer, arrayStart: number, from: number, to: number): boolean {
   const moved = arrayStart - known.arrayStart
-  const isSame = (start: number, end: number): boolean =>
-    end + moved <= bytes.length && known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
-  // Ids stand where a message begins, and what it says last where it ends.
-  const looksSame = (count: number): boolean => {
-    const start = known.messages[count - 1]?.start ?? known.arrayStart
-    const end = endOf(known, count)
-    return (
-      isSame(start, Math.min(end, start + PROBE_BYTES)) && isSame(Math.max(start, end - PROBE_BYTES), end)
-    )
-  }
-  const all = known.messages.length
-  if (all > 1 && !looksSame(all) && looksSame(all - 1)) return all - 1
-  for (let count = all; count > 0; count >>>= 1) if (looksSame(count)) return count
-  return 0
+  const [start, end] = [endOf(known, from), endOf(known, to)]
+  if (end + moved > bytes.length) return false
+  return known.bytes.compare(bytes, start + moved, end + moved, start, end) === 0
 }
-
-/** How much of a message's beginning and end is compared. */
-const PROBE_BYTES = 96
 
 /** Where the first `count` messages end, with what the last one stands in; 0: behind the bracket's place. */
 function endOf({ messages, arrayStart }: ReadBody, count: number): number {

@@ -8,7 +8,7 @@ import { type FactsReader, readEntries } from '../../formats/entry-facts.ts'
 import type { BodyLimits } from '../../json/body-spans.ts'
 import type { Digest, Source, Span, Pausable } from '../../json/source.ts'
 import { structureOf } from '../../conversation/structure.ts'
-import { runBySize, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { runBySize } from '../../scheduling/drive.ts'
 import type { HeavyTurn } from '../../scheduling/heavy-work.ts'
 import type { LastBodies, SharedBeginning } from './last-bodies.ts'
 import type { Settings } from '../../config/settings.ts'
@@ -26,14 +26,14 @@ export type ReadChatOptions = {
  * Reads the bytes of a body as a conversation; the reason where that cannot be done with certainty. Where much of it is
  * new it takes a turn, which goes on until the caller ends it. `repaired`: what was changed in the bytes on the way.
  */
-export function readBytes(
+export async function readBytes(
   dialect: Dialect,
   bytes: Buffer,
   scope: string,
   options: ReadChatOptions,
   repaired: Pick<Repaired, 'standIns' | 'repairs'> | null = null,
   turn: HeavyTurn | null = null,
-): Eventual<Chat | UnreadReason> {
+): Promise<Chat | UnreadReason> {
   const source = bodySource(bytes)
   // What was repaired is made anew each time.
   const lastBodies = repaired === null && options.lastBodies?.takes(bytes.length) ? options.lastBodies : null
@@ -41,17 +41,13 @@ export function readBytes(
   const arrayStart = lastBodies === null ? null : dialect.bodies.findHistory(source)
   const beginning = arrayStart === null ? null : (lastBodies?.find(held, bytes, arrayStart) ?? null)
   const knownBytes = beginning === null ? 0 : beginning.span.end - beginning.span.start
+  await turn?.take(bytes.length - knownBytes)
   const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
-  const read = onceThere(turn?.take(bytes.length - knownBytes) ?? null, () =>
-    runBySize(bytes.length, reading),
-  )
-  if (arrayStart === null) return read
-  return onceThere(read, (chat) => {
-    if (typeof chat === 'string') return chat
-    const { messages, structure, keys } = chat
-    lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
-    return chat
-  })
+  const chat = await runBySize(bytes.length, reading)
+  if (arrayStart === null || typeof chat === 'string') return chat
+  const { messages, keys } = chat
+  lastBodies?.remember(held, { bytes, arrayStart, messages, keys }, beginning)
+  return chat
 }
 
 /** What a body may hold to be read, by the settings. */
@@ -114,7 +110,7 @@ function* chatIn(
   yield
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
+  const structure = yield* structureOf(messages, repaired?.standIns)
   const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const repairs = repaired?.repairs ?? null
   return { bytes, source, dialect, body: read.body, messages, structure, keys, grewFrom, repairs }

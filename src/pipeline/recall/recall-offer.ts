@@ -7,7 +7,7 @@ import { recallTool } from '../../recall/recall-tool.ts'
 import type { Failures } from '../../telemetry/failures.ts'
 import { whyUntouched } from '../model-lessons.ts'
 import type { Models } from '../../models/models.ts'
-import { withReplaced } from '../send/outgoing-body.ts'
+import { withEdits } from '../send/outgoing-body.ts'
 
 export type RecallOffers = ReturnType<typeof createRecallOffers>
 
@@ -46,8 +46,7 @@ export function withTool(form: Form, offer: RecallOffer): Form {
   const { tools } = form.chat.body
   if (tools === null) return form
   const at = tools.end - 1
-  const pieces = withReplaced(form.pieces, { start: at, end: at }, `,${JSON.stringify(offer.tool)}`)
-  return { ...form, pieces }
+  return withEdits(form, { at: { start: at, end: at }, text: `,${JSON.stringify(offer.tool)}` })
 }
 
 /** A request was refused with the tool, and accepted without it. */

@@ -6,7 +6,7 @@ import {
 } from '../../compaction/compaction.ts'
 import { anyHasBoundThoughts, isTalk, type Rounds } from '../../compaction/history/history.ts'
 import { lruCache } from '../../caches.ts'
-import { pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { pauseIfDue } from '../../scheduling/drive.ts'
 import { conversationIdChars } from '../../conversation/prefix-keys.ts'
 import type { Store, StoreEntry } from '../../storage/store.ts'
 import { digest } from '../read/read-chat.ts'
@@ -71,26 +71,24 @@ export function createRecords(store: Store, guarded: StoreGuard) {
     return null
   }
 
-  function find(chat: Chat, place: RecordPlace): Eventual<Remembered> {
-    const remembered = guarded<Remembered | null>(null, () => {
+  async function find(chat: Chat, place: RecordPlace): Promise<Remembered> {
+    const remembered = await guarded<Remembered | null>(null, async () => {
       const points = findingPoints(chat)
       if (points.length > POINTS_TOGETHER) return findInTurn(chat, place, points)
       const prefixes = prefixesOf(place)
       // Of a conversation that is new there is none of these.
-      const found = store.getFirst([
+      const first = await store.getFirst([
         ...keysAt(prefixes.seen, chat, points),
         ...keysAt(prefixes.name, chat, points),
         ...keysAt(prefixes.compaction, chat, points),
       ])
-      return onceThere(found, (first) => {
-        if (first === null) return null
-        const point = points[first.index]
-        const seen = point === undefined ? null : readSeen(first.value)
-        const isSeen = point !== undefined && seen !== null
-        return isSeen ? goingOnFrom({ point, seen }, chat, place, points) : findInTurn(chat, place, points)
-      })
+      if (first === null) return null
+      const point = points[first.index]
+      const seen = point === undefined ? null : readSeen(first.value)
+      const isSeen = point !== undefined && seen !== null
+      return isSeen ? goingOnFrom({ point, seen }, chat, place, points) : findInTurn(chat, place, points)
     })
-    return onceThere(remembered, (known) => known ?? firstSeen(chat, place))
+    return remembered ?? firstSeen(chat, place)
   }
 
   /** One kind of record after the other. */

@@ -7,7 +7,7 @@ import { answerRecall } from '../../recall/answer-recall.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
 import { withTool } from '../recall/recall-offer.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
-import { withReplaced } from '../send/outgoing-body.ts'
+import { withEdits } from '../send/outgoing-body.ts'
 import { recoverFromOverflow } from '../send/recover.ts'
 import type { SendingParts } from '../request-parts.ts'
 import { askForUsage } from '../send/usage-in-streams.ts'
@@ -288,5 +288,5 @@ const NOTHING_LEFT_OUT =
 function withTurns(form: Form, turns: readonly string[]): Form {
   const at = form.chat.body.history.end - 1
   const text = turns.map((message) => `,${message}`).join('')
-  return { ...form, pieces: withReplaced(form.pieces, { start: at, end: at }, text) }
+  return withEdits(form, { at: { start: at, end: at }, text })
 }

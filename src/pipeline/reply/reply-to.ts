@@ -1,15 +1,21 @@
 import { anyHasBoundThoughts } from '../../compaction/history/history.ts'
 import { createFurtherAnswers, type FurtherAnswers, recallAnswer, sendFurther } from './further-answers.ts'
 import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
-import { type AnswerObserver, observeAnswer } from '../tap-answer.ts'
 import type { SendingParts } from '../request-parts.ts'
-import type { AnsweredRequest, JoinedReply, Outcome, ReadRequest, RepliedRequest } from '../request.ts'
+import type {
+  AnsweredRequest,
+  AnswerObserver,
+  JoinedReply,
+  Outcome,
+  ReadRequest,
+  RepliedRequest,
+} from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
-import { ERROR_BYTES_MAX } from '../send/judge.ts'
+import { ERROR_BYTES_MAX, observeAnswer } from '../send/judge.ts'
 import { fittingForm } from '../send/recover.ts'
 import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
-import { isPauseDue, nextSlice, pauseIfDue, type Eventual, onceThere } from '../../scheduling/drive.ts'
+import { isPauseDue, nextSlice, pauseIfDue, type Eventual } from '../../scheduling/drive.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { CallRules, Replies } from '../../formats/answer-contract.ts'
@@ -18,15 +24,12 @@ import { isTooMuch } from '../../formats/answer-json.ts'
 import { createEventCutter } from '../send/event-cutter.ts'
 
 /** The stage that makes one reply of several answers, if the profile allows that: most replies are the answer that came. */
-export function replyTo(request: AnsweredRequest, parts: SendingParts): Eventual<RepliedRequest> {
+export async function replyTo(request: AnsweredRequest, parts: SendingParts): Promise<RepliedRequest> {
   const { recall, profile, outcome } = request
   // What a larger model answers in another one's place is passed on as it comes.
   const mayGoOn = (recall !== null || profile.continuation.max > 0) && outcome.fallback === undefined
-  return onceThere(mayGoOn ? joinedReply(request, parts) : null, (joined) => ({
-    ...request,
-    outcome: joined?.outcome ?? outcome,
-    joined,
-  }))
+  const joined = mayGoOn ? await joinedReply(request, parts) : null
+  return { ...request, outcome: joined?.outcome ?? outcome, joined }
 }
 
 /**
@@ -185,10 +188,7 @@ type JoinOptions = {
 }
 
 /** Null if the reply can be nothing but the answer that came. */
-function joinedReply(
-  request: AnsweredRequest,
-  parts: SendingParts,
-): JoinedReply | Promise<JoinedReply> | null {
+function joinedReply(request: AnsweredRequest, parts: SendingParts): Eventual<JoinedReply | null> {
   const { profile, chat, recall, outcome, measure, sending } = request
   const offer = outcome.offersRecall ? recall : null
   const rules = { toolName: offer?.name ?? null, continues: mayContinue(request) }
@@ -276,8 +276,8 @@ async function joinPlain(
   return joined(outcome)
 
   function joined(last: Outcome): JoinedReply {
-    const { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs } = first
-    const told = { form, remedy, asksUsage, offersRecall, firstByteMs, firstSentAtMs }
+    const { form, remedy, asksUsage, offersRecall, firstByteMs } = first
+    const told = { form, remedy, asksUsage, offersRecall, firstByteMs }
     // Made now: while the answer is delivered, nothing of the request is to be held.
     const total = { ...further.counts(), usage: plain.usage() }
     return {

@@ -41,9 +41,8 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
   larger.request = request
   const sent = await sendAgain(first, () => parts.senders.fallback(form, larger))
   const fallback = { model: request.model, upstream: request.modelKey.upstream }
-  const { attempts } = larger
-  if (sent === null)
-    return { ...first, attempts, fallback: { ...fallback, answered: null, refusedWith: null } }
+  sending.attempts = larger.attempts
+  if (sent === null) return { ...first, fallback: { ...fallback, answered: null, refusedWith: null } }
   if (sent.verdict === 'good' && isAnswered(sent))
     return { ...sent, remedy: 'recovered', fallback: { ...fallback, answered: request, refusedWith: null } }
   discard(sent.answer)
@@ -57,7 +56,7 @@ export async function fallBack(refused: Outcome, sending: Sending, parts: Sendin
       parts,
     )
   }
-  return { ...first, attempts, fallback: { ...fallback, answered: null, refusedWith: status } }
+  return { ...first, fallback: { ...fallback, answered: null, refusedWith: status } }
 }
 
 // --- internal ---

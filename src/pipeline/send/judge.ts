@@ -1,8 +1,9 @@
-import type { Answers } from '../../formats/answer-contract.ts'
-import type { Judged } from '../request.ts'
+import type { AnswerFacts, Answers } from '../../formats/answer-contract.ts'
+import type { AnswerObserver, Judged } from '../request.ts'
 import { type AnswerWatch, type WatchDecision, watchJson, watchStream } from '../../overflow/answer-watch.ts'
 import { classifyAnswer, type WindowKnowledge } from '../../overflow/classify.ts'
-import { shapeOf } from '../../upstream/answer-head.ts'
+import { createTailObserver, reportOf } from '../../overflow/tail-observer.ts'
+import { type AnswerShape, shapeOf } from '../../upstream/answer-head.ts'
 import { headerValue } from '../../upstream/credential.ts'
 import { isLate } from '../../upstream/failure.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
@@ -33,6 +34,22 @@ export async function judge(answer: Answer, options: JudgeOptions): Promise<Judg
   if (shape === null || !isHeld) return passed(answer)
   const watch = shape === 'stream' ? watchStream : watchJson
   return hold(answer, watch(options.answers, options.knowledge), options)
+}
+
+/**
+ * An observer for an answer that is passed on. `shape`: null where it is not read. `facts`: what it says, if it was read as a
+ * whole before.
+ */
+export function observeAnswer(
+  shape: AnswerShape | null,
+  answers: Answers,
+  facts: AnswerFacts | null = null,
+): AnswerObserver {
+  if (facts !== null) return { tap: () => {}, end: () => reportOf(facts) }
+  if (shape === null) return { tap: () => {}, end: () => null }
+  const { feed, end } = createTailObserver(shape, answers)
+  const decoder = new TextDecoder()
+  return { tap: (piece) => feed(decoder.decode(piece, { stream: true })), end }
 }
 
 export type HoldOptions = {

@@ -1,5 +1,6 @@
 import { FoldgateError } from '../../errors.ts'
 import type { Classification } from '../../overflow/classification.ts'
+import { headerValue } from '../../upstream/credential.ts'
 import type { Answer } from '../../upstream/upstreams.ts'
 import type { RequestParts } from '../request-parts.ts'
 import type { Form, Judged, Outcome, Send, Sending } from '../request.ts'
@@ -45,6 +46,35 @@ export function retrying(send: Send, retries: readonly Retry[], parts: RequestPa
   }
 }
 
+/** Something of Foldgate's own that forms are sent with. */
+export type Addition = {
+  readonly name: 'usage' | 'errors' | 'recall'
+  /** What is noted of an answer to a form with it. */
+  readonly marks: Partial<Outcome>
+  /** The form with it; null where it is not to have it. */
+  readonly addedTo: (form: Form, sending: Sending) => Form | null
+  /** Whether it may be why the form was refused. */
+  readonly isWhy: (refused: Outcome, form: Form, sending: Sending) => boolean
+  /** The form was refused with it, and answered without. */
+  readonly noteRefused: (refused: Outcome, sending: Sending) => void
+}
+
+/** The same way of sending, with an addition. After a refusal that may be on account of it the form is sent without. */
+export function withAddition(send: Send, { name, marks, addedTo, isWhy, noteRefused }: Addition): Send {
+  return async function sendAdding(form, sending) {
+    const isWanted = !sending.request.profile.observe && !sending.refused.has(name)
+    const adding = isWanted ? addedTo(form, sending) : null
+    if (adding === null) return send(form, sending)
+    const first: Outcome = { ...(await send(adding, sending)), form, ...marks }
+    if (!isOurDoing(first) || !isWhy(first, form, sending)) return first
+    sending.refused.add(name)
+    const plain = await sendAgain(first, () => send(form, sending))
+    if (plain === null) return first
+    if (isAnswered(plain) && !isTrouble(first)) noteRefused(first, sending)
+    return plain
+  }
+}
+
 /** Ends an answer that nobody will read. */
 export function discard(answer: Answer): void {
   answer.body.destroy()
@@ -70,17 +100,23 @@ export function isOurDoing({ verdict, answer, classification }: Judged): boolean
   return reason === 'order' || (reason === 'other' && refusalStatuses.has(answer.status))
 }
 
+/** What was taken of an answer, as text; null if it is encoded. */
+export function readableText({ answer, held }: Judged): string | null {
+  if (headerValue(answer.rawHeaders, 'content-encoding') !== null) return null
+  return Buffer.concat(held).toString('utf8')
+}
+
+/** A server in trouble refuses whatever it is asked, and may be well again at the second try. */
+export function isTrouble({ answer }: Outcome): boolean {
+  return answer.status >= 500
+}
+
 /** Whether a smaller request may be accepted; every other refusal is the upstream's word to the client. */
 export function isTooLarge(
   outcome: Outcome,
 ): outcome is Outcome & { readonly classification: Classification } {
   const reason = outcome.verdict === 'good' ? null : outcome.classification?.class
   return reason === 'overflow' || reason === 'output_too_large' || reason === 'payload_too_large'
-}
-
-/** A refusal that stands although it was sent again. */
-export function standing(refused: Outcome): Outcome {
-  return { ...refused, attempts: refused.attempts + 1 }
 }
 
 // --- internal ---

@@ -41,21 +41,14 @@ export function isUntouched({ chat, pieces }: Pick<Form, 'chat' | 'pieces'>): bo
   return first.start === 0 && first.end === chat.bytes.length
 }
 
-/**
- * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
- * empty span takes it in. The span lies within one run of original bytes.
- */
-export function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
-  return pieces.flatMap((piece, index): BodyPiece[] => {
-    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
-    if (span.start < piece.start || span.end > piece.end) return [piece]
-    return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
-  })
-}
-
-/** The pieces with these edits; none of them touches another. */
-export function withEdits(pieces: readonly BodyPiece[], edits: readonly BodyEdit[]): readonly BodyPiece[] {
-  return edits.reduce((edited, { at, text }) => withReplaced(edited, at, text), pieces)
+/** The form with these edits of its body; none of them touches another. */
+export function withEdits<Edited extends Pick<Form, 'pieces'>>(
+  form: Edited,
+  ...edits: readonly BodyEdit[]
+): Edited {
+  let pieces = form.pieces
+  for (const { at, text } of edits) pieces = withReplaced(pieces, at, text)
+  return { ...form, pieces }
 }
 
 /** How many bytes pieces come to; made text is taken at its length, which is near enough for a budget. */
@@ -73,10 +66,9 @@ export function withRenamedModel(
   if (renamedTo === null) return form
   const place = form.chat.body.modelPlace
   const name = JSON.stringify(renamedTo)
-  if (place.start < place.end) return { ...form, pieces: withReplaced(form.pieces, place, name) }
+  if (place.start < place.end) return withEdits(form, { at: place, text: name })
   // Where the path names the model, a body need not.
-  if (deployment !== null) return form
-  return { ...form, pieces: withReplaced(form.pieces, place, `"model":${name},`) }
+  return deployment !== null ? form : withEdits(form, { at: place, text: `"model":${name},` })
 }
 
 /** The target with another deployment, if its path names one (Azure). */
@@ -93,21 +85,29 @@ export function withDeployment(target: Target, deployment: string): Target {
 export function clamped(form: Form, outputTokens: number | null): Form {
   const limit = form.chat.body.outputLimit
   if (limit === null || outputTokens === null) return form
-  const pieces = withReplaced(form.pieces, limit.value, String(outputTokens))
-  return { ...form, pieces: withLessThinking(pieces, limit, outputTokens), clampedOutputTokens: outputTokens }
+  const edits = [{ at: limit.value, text: String(outputTokens) }, ...lessThinking(limit, outputTokens)]
+  return { ...withEdits(form, ...edits), clampedOutputTokens: outputTokens }
 }
 
 // --- internal ---
 
+/**
+ * The pieces with the original bytes of `span`, or the text that replaced them before, replaced by a text; an
+ * empty span takes it in. The span lies within one run of original bytes.
+ */
+function withReplaced(pieces: readonly BodyPiece[], span: Span, text: string): BodyPiece[] {
+  return pieces.flatMap((piece, index): BodyPiece[] => {
+    if (typeof piece === 'string') return [endOf(pieces[index - 1]) === span.start ? text : piece]
+    if (span.start < piece.start || span.end > piece.end) return [piece]
+    return [{ start: piece.start, end: span.start }, text, { start: span.end, end: piece.end }]
+  })
+}
+
 /** Thinking is given as much less than the reply as the client gave it, where it would have more than there is now. */
-function withLessThinking(
-  pieces: readonly BodyPiece[],
-  { tokens, thinking }: OutputLimit,
-  outputTokens: number,
-): readonly BodyPiece[] {
-  if (thinking === undefined || thinking.tokens < outputTokens) return pieces
+function lessThinking({ tokens, thinking }: OutputLimit, outputTokens: number): readonly BodyEdit[] {
+  if (thinking === undefined || thinking.tokens < outputTokens) return []
   const thinkingTokens = Math.max(thinking.tokensMin, outputTokens - (tokens - thinking.tokens))
-  return withReplaced(pieces, thinking.value, String(thinkingTokens))
+  return [{ at: thinking.value, text: String(thinkingTokens) }]
 }
 
 /** Encoded between two pauses, in UTF-16 units. */

@@ -10,8 +10,7 @@ import type { Eventual } from '../../scheduling/drive.ts'
 import type { RequestParts } from '../request-parts.ts'
 import { noteOf } from '../../models/suspicions.ts'
 import { unknownWording } from '../../overflow/classify-error.ts'
-import { headerValue } from '../../upstream/credential.ts'
-import { discard, isAnswered, isTooLarge, type Retrying, sendAgain, standing } from './outcome.ts'
+import { discard, isAnswered, isTooLarge, readableText, type Retrying, sendAgain } from './outcome.ts'
 import { clamped } from './outgoing-body.ts'
 
 /**
@@ -80,7 +79,7 @@ export async function recoverFromOverflow(
     }
     const [refused, nextForm]: [Outcome, Form] = [outcome, smaller]
     const again = await sendAgain(refused, () => send(nextForm, sending))
-    if (again === null) return standing(refused)
+    if (again === null) return refused
     outcome = { ...again, remedy: 'recovered' }
   }
   if (refusedForms.length > 0 && isAnswered(outcome))
@@ -131,22 +130,21 @@ export function learnFromRefusal(
  * The form with an output limit that fits beside its prompt, where the server would refuse it on account of its own: it has
  * done so of late.
  */
-export function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Eventual<Form> {
+export async function withFittingLimit(form: Form, sending: Sending, parts: RequestParts): Promise<Form> {
   const { measure, modelKey, profile, whyUntouched } = sending.request
   const { outputLimit, outputLeastTokens } = form.chat.body
   const window = knownWindow(measure)
   if (outputLimit === null || window === null || whyUntouched !== null) return form
   if (!parts.windows.holdsLimit(modelKey, window.tokens)) return form
-  return countSent(form, sending, parts).then((sentTokens) => {
-    const outputTokens = limitBeside({
-      promptTokens: promptTokensOf(sending.measure, form, sentTokens),
-      outputLimitTokens: outputLimit.tokens,
-      outputLeastTokens,
-      window,
-      clampOutput: profile.overflow.clamp_output,
-    })
-    return clamped(form, outputTokens)
+  const sentTokens = await countSent(form, sending, parts)
+  const outputTokens = limitBeside({
+    promptTokens: promptTokensOf(sending.measure, form, sentTokens),
+    outputLimitTokens: outputLimit.tokens,
+    outputLeastTokens,
+    window,
+    clampOutput: profile.overflow.clamp_output,
   })
+  return clamped(form, outputTokens)
 }
 
 /** Own count of a form. A request that was not counted before it was sent is counted now. */
@@ -183,14 +181,14 @@ export async function trySmaller(first: Outcome, { form, sending, send, parts }:
   // They were refused, or are what was: another refusal is answered by no larger request.
   sending.refused.add('original')
   const second = await sendAgain(first, () => send(half, sending))
-  if (second === null) return standing(first)
+  if (second === null) return first
   if (!isAnswered(second)) {
     discard(second.answer)
     // A server in trouble, or one that is asked too often, has said nothing of this wording.
     const reason = second.verdict === 'refused' ? second.classification?.class : null
     if (reason === 'other' || reason === 'overflow')
       noteOf(tried, wording, { refusedAtMs: parts.nowMs(), answered: null })
-    return { ...first, attempts: second.attempts }
+    return first
   }
   const answered = { conversation: remembered.conversation, promptTokens }
   if (before?.answered != null)
@@ -211,10 +209,11 @@ const WINDOW_SHARE_MIN = 0.5
 const GUESSED_TOKENS_MIN = 4_096
 
 /** What an unread refusal says; null for any other answer, and for one that could not be given to the client any more. */
-function wordingOf({ verdict, classification, answer, held }: Outcome): string | null {
+function wordingOf(refused: Outcome): string | null {
+  const { verdict, classification, answer } = refused
   if (verdict !== 'refused' || classification?.class !== 'other' || !answer.body.isEnded) return null
-  const isReadable = headerValue(answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? unknownWording(Buffer.concat(held).toString('utf8'), answer.status) : null
+  const text = readableText(refused)
+  return text === null ? null : unknownWording(text, answer.status)
 }
 
 /** A form of the request that was refused as too large, with our own count of its prompt. */

@@ -1,5 +1,4 @@
 import type { ThoughtRefusal } from '../../formats/answer-contract.ts'
-import { headerValue } from '../../upstream/credential.ts'
 import { originalForm, placedAnew, thoughtfulForm, thoughtlessForm } from '../compact/forms.ts'
 import { isStrict } from '../model-lessons.ts'
 import { countedIn } from '../measure/measure-request.ts'
@@ -8,7 +7,7 @@ import type { RequestParts } from '../request-parts.ts'
 import type { Dialect } from '../../formats/contract.ts'
 import { withFreeThoughts } from '../read/read-chat.ts'
 import type { Chat, Form, Judged, Outcome, PreparedRequest, Sending } from '../request.ts'
-import { isAnswered, isOurDoing, type Retrying, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isOurDoing, readableText, type Retrying, sendAgain } from './outcome.ts'
 import { bytesOf, clamped } from './outgoing-body.ts'
 
 /**
@@ -25,7 +24,7 @@ export async function cureThoughts(
   const cured = await curedForm(form, refusal, sending, parts)
   if (cured === null) return first
   const second = await sendAgain(first, () => send(cured, sending))
-  if (second === null) return standing(first)
+  if (second === null) return first
   if (!isAnswered(second)) return second
   const { request } = sending
   const said = refusal === 'stale' ? 'bound' : isVendors(request, parts) ? 'newest-kept' : 'kept'
@@ -54,7 +53,7 @@ export async function restoreOnRefusal(
   const joined = isOrder && !refused.has('strict') ? await underStrictPlacement(form, sending, parts) : null
   if (joined !== null) {
     const second = await sendAgain(first, () => send(joined, sending))
-    if (second === null) return standing(first)
+    if (second === null) return first
     if (isAnswered(second)) parts.models.set(request.modelKey, 'placement', 'strict', 'refusal')
     else refused.add('strict')
     if (!isOurDoing(second)) return { ...second, remedy: 'restored' }
@@ -65,7 +64,7 @@ export async function restoreOnRefusal(
   const { received, measure, chat } = request
   const original = originalForm(received, measure?.incomingTokens ?? chat.bytes.length)
   const third = await sendAgain(last, () => send(original, sending))
-  if (third === null) return standing(last)
+  if (third === null) return last
   // If joining was refused too, this view was at fault: the next one may be welcome. If the refused request
   // asked for usage, that may have been the reason: the next one goes without and shows. A server's passing
   // trouble also ends at the second try: only a refusal of the request itself teaches.
@@ -79,8 +78,8 @@ export async function restoreOnRefusal(
 /** What an answer has against the thoughts of its request; null if it is no refusal on account of them. */
 function thoughtRefusalOf(judged: Judged, { answers }: Dialect): ThoughtRefusal | null {
   if (!isOurDoing(judged)) return null
-  const isReadable = headerValue(judged.answer.rawHeaders, 'content-encoding') === null
-  return isReadable ? answers.thoughtRefusal(Buffer.concat(judged.held).toString('utf8')) : null
+  const text = readableText(judged)
+  return text === null ? null : answers.thoughtRefusal(text)
 }
 
 /** The same view with user messages joined; null where that changes nothing. */

@@ -10,24 +10,14 @@ import {
   type Retrying,
   retrying,
   sendAgain,
-  standing,
+  withAddition,
 } from './outcome.ts'
-import { askNoErrors, withErrorsAsked } from './ask-for-errors.ts'
 import { fallBack } from './fall-back.ts'
 import { recoverFromOverflow, trySmaller, withFittingLimit } from './recover.ts'
 import { cureThoughts, restoreOnRefusal } from './refused-form.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import type { RequestParts, Senders, SendingParts } from '../request-parts.ts'
-import type {
-  AnsweredRequest,
-  Form,
-  Measure,
-  Outcome,
-  PreparedRequest,
-  RecallOffer,
-  Send,
-  Sending,
-} from '../request.ts'
+import type { AnsweredRequest, Form, Measure, Outcome, PreparedRequest, Send, Sending } from '../request.ts'
 import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readWhole, withoutLength } from '../reply/whole-answer.ts'
@@ -48,7 +38,8 @@ import { judge } from './judge.ts'
  * needs no usage asked for.
  */
 export function createSenders(parts: RequestParts): Senders {
-  const once = retrying(sendOnce(parts), [waitWhenCrowded, askNoErrors], parts)
+  const patiently = retrying(sendOnce(parts), [waitWhenCrowded], parts)
+  const once = parts.asksForErrors ? askForErrors(patiently, parts) : patiently
   const asking = askForUsage(once, parts)
   const offering = offerRecall(retrying(asking, [askPlainly(once)], parts), parts)
   return {
@@ -95,24 +86,38 @@ function mayThink({ chat }: PreparedRequest): boolean {
   return chat.dialect.replies.bindsThoughts || anyHasBoundThoughts(chat.messages)
 }
 
-/** Offers the model its tool. After a refusal that may be on account of it, the same form is sent without. */
+/** Offers the model its tool. */
 function offerRecall(send: Send, { models }: RequestParts): Send {
-  async function sendOffering(form: Form, recall: RecallOffer, sending: Sending): Promise<Outcome> {
-    const offered = { ...(await send(withTool(form, recall), sending)), form, offersRecall: true }
+  return withAddition(send, {
+    name: 'recall',
+    marks: { offersRecall: true },
+    addedTo: (form, { request: { recall } }) => (recall === null ? null : withTool(form, recall)),
     // If messages are in an order that the server does not take, the tool is not why.
-    if (!isOurDoing(offered) || offered.classification?.class === 'order') return offered
-    sending.refused.add('recall')
-    const plain = await sendAgain(offered, () => send(form, sending))
-    if (plain === null) return standing(offered)
-    // A server's passing trouble also ends at the second try.
-    if (isAnswered(plain) && offered.answer.status !== 500) noteRecallRefused(models, sending.request)
-    return plain
-  }
-  return (form, sending) => {
-    const { recall } = sending.request
-    const isOffered = recall !== null && !sending.refused.has('recall')
-    return isOffered ? sendOffering(form, recall, sending) : send(form, sending)
-  }
+    isWhy: ({ classification }) => classification?.class !== 'order',
+    noteRefused: (_offered, { request }) => noteRecallRefused(models, request),
+  })
+}
+
+/**
+ * Has a server refuse a prompt that it would cut without a word, if it was rewritten or may be too long. One that knows that
+ * word may be another than the one that has to.
+ */
+function askForErrors(send: Send, parts: RequestParts): Send {
+  const { models } = parts
+  return withAddition(send, {
+    name: 'errors',
+    marks: {},
+    addedTo: (form, sending) => {
+      const edit = form.chat.body.errorsRequest
+      if (edit === null || models.suspected(sending.request.modelKey).refusesErrors) return null
+      if (!form.isRewritten && !mayOverflow(form, sending, parts)) return null
+      return withEdits(form, edit)
+    },
+    isWhy: () => true,
+    noteRefused: (_asked, { request }) => {
+      models.suspected(request.modelKey).refusesErrors = true
+    },
+  })
 }
 
 /**
@@ -127,20 +132,20 @@ function askPlainly(once: Send): Retry {
     const plainForm = withoutStreaming(form)
     if (plainForm === null) return empty
     const plain = await sendAgain(empty, () => once(plainForm, sending))
-    if (plain === null) return standing(empty)
+    if (plain === null) return empty
     // What Foldgate made of the request may be what is refused: then another form of it may be welcome.
     if (isTooLarge(plain) || (form.isRewritten && isOurDoing(plain))) return { ...plain, form }
     const streamed = isAnswered(plain) ? streamedAnswer(await readWhole(plain)) : null
     if (streamed !== null) return { ...streamed, form }
     discard(plain.answer)
-    return { ...empty, attempts: plain.attempts }
+    return empty
   }
 }
 
 /** The same request for a plain answer; null if it asks for one. */
 function withoutStreaming(form: Form): Form | null {
   const edits = form.chat.body.withoutStreaming
-  return edits === null ? null : { ...form, pieces: withEdits(form.pieces, edits) }
+  return edits === null ? null : withEdits(form, ...edits)
 }
 
 /** A plain answer as the stream that the client has asked for; null where it is none, or says nothing either. */
@@ -177,7 +182,7 @@ async function waitWhenCrowded(first: Outcome, { form, sending, send, parts }: R
       letNextFollow()
       return sent
     })
-    if (again === null) return standing(outcome)
+    if (again === null) return outcome
     outcome = { ...again, remedy: 'waited' }
   }
   return outcome
@@ -191,23 +196,15 @@ function isCrowded({ verdict, classification }: Outcome): boolean {
 }
 
 /** Sends to the upstream and looks at the beginning of the answer. Each further request counts as an attempt. */
-function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: RequestParts): Send {
+function sendOnce(parts: RequestParts): Send {
+  const { upstreams, poolOf } = parts
   return async function sendOnceMore(form, sending) {
-    const { exchange, upstreamName, model, modelKey, measure, profile } = sending.request
+    const { exchange, upstreamName, measure, profile } = sending.request
     const promptTokens = promptTokensOf(measure, form)
     const flight = profile.observe ? null : poolOf(upstreamName).enter(promptTokens)
     try {
-      // The table has this model at another address: who runs it here may have started it with less.
-      const isHearsay =
-        measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
-      const mayOverflow =
-        isHearsay ||
-        sending.wasTooLong ||
-        isFull(measure, promptTokens) ||
-        windows.isDoubted(modelKey, promptTokens)
-      const isAsked = asksForErrors && !models.suspected(modelKey).refusesErrors
-      const asking = isAsked ? withErrorsAsked(form, sending, mayOverflow) : form
-      const sent = withRenamedModel(withoutBilling(asking, sending.request), sending.request)
+      const mayBeTooLong = !profile.observe && mayOverflow(form, sending, parts)
+      const sent = withRenamedModel(withoutBilling(form, sending.request), sending.request)
       const isChanged = !isUntouched(sent)
       sending.attempts += 1
       // Answers have to be readable here; on the way to a model's server compression saves nothing.
@@ -225,10 +222,10 @@ function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: Request
       if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs
       const answer = await upstreams.send({ ...exchange, upstream: upstreamName, body, headerOverrides })
       const firstByteMs = performance.now() - sentAtMs
-      const { measure: latest, attempts, firstSentAtMs } = sending
+      const { measure: latest } = sending
       const judged = await judge(answer, {
         answers: form.chat.dialect.answers,
-        mayOverflow: !profile.observe && mayOverflow,
+        mayOverflow: mayBeTooLong,
         // Hosted models have no server whose memory requests share.
         mayBeRefused:
           !profile.observe &&
@@ -241,18 +238,22 @@ function sendOnce({ upstreams, windows, models, poolOf, asksForErrors }: Request
         },
       })
       if (flight !== null) answer.body.onceOver(flight.end)
-      const how = {
-        remedy: 'none',
-        asksUsage: false,
-        offersRecall: false,
-        asksErrors: asking !== form,
-      } as const
-      return { ...judged, attempts, firstSentAtMs, firstByteMs, form, ...how }
+      return { ...judged, firstByteMs, form, remedy: 'none', asksUsage: false, offersRecall: false }
     } catch (error) {
       flight?.end()
       throw error
     }
   }
+}
+
+/** Whether a prompt may be too long, as far as is known. */
+function mayOverflow(form: Form, { request, wasTooLong }: Sending, parts: RequestParts): boolean {
+  const { measure, model, modelKey, upstreamName } = request
+  const { upstreams, windows } = parts
+  const promptTokens = promptTokensOf(measure, form)
+  if (wasTooLong || isFull(measure, promptTokens) || windows.isDoubted(modelKey, promptTokens)) return true
+  // The table has this model at another address: who runs it here may have started it with less.
+  return measure?.window.source === 'table' && !isListedAt(model, upstreams.addressOf(upstreamName).hostname)
 }
 
 /** Whether so many tokens may be too many: an answer with status 200 may still be a refusal then. */

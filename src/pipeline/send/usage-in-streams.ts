@@ -1,10 +1,9 @@
 import type { ModelKey } from '../../models/model-record.ts'
 import type { Models } from '../../models/models.ts'
-import type { Form, Outcome, Send, Sending } from '../request.ts'
-import { headerValue } from '../../upstream/credential.ts'
-import { isUntouched, withReplaced } from './outgoing-body.ts'
+import type { Form, Outcome, Send } from '../request.ts'
+import { isUntouched, withEdits } from './outgoing-body.ts'
 import type { RequestParts } from '../request-parts.ts'
-import { isAnswered, isOurDoing, sendAgain, standing } from './outcome.ts'
+import { isAnswered, isTrouble, readableText, withAddition } from './outcome.ts'
 import { collectErrorFacts } from '../../overflow/error-text.ts'
 import type { UsageHider } from '../../formats/answer-contract.ts'
 import type { BodyTransform } from '../client-request.ts'
@@ -15,44 +14,31 @@ import { createEventCutter } from './event-cutter.ts'
  * is hidden again (`hidingUsage`). A refusal that speaks of it is answered by the same form without.
  */
 export function askForUsage(send: Send, { models, upstreams, usageInStreams }: RequestParts): Send {
-  async function sendAsking(form: Form, asking: Form, sending: Sending): Promise<Outcome> {
-    const { refused } = sending
-    const { modelKey } = sending.request
-    const asked: Outcome = { ...(await send(asking, sending)), form, asksUsage: true }
-    if (!isOurDoing(asked)) return asked
-    refused.add('usage')
-    const reason = reasonOf(asked)
-    // A body that is the client's own but for this can be refused for nothing else.
-    if (reason === 'order' || (reason === 'opaque' && form.isRewritten)) {
+  const asking = withAddition(send, {
+    name: 'usage',
+    marks: { asksUsage: true },
+    addedTo: (form, { request: { modelKey, upstreamName } }) => {
+      if (form.chat.body.usageRequest === null || models.get(modelKey, 'usage') !== null) return null
+      const isKnown = refusesUsage(upstreams.addressOf(upstreamName).hostname)
+      return isKnown ? null : withUsageAsked(form, usageInStreams)
+    },
+    isWhy: (asked, form, sending) => {
+      // Once anything of ours was refused, this request is tried with as little of ours as may be.
+      sending.refused.add('usage')
+      const reason = reasonOf(asked)
+      // A body that is the client's own but for this can be refused for nothing else.
+      if (reason !== 'order' && (reason !== 'opaque' || !form.isRewritten)) return true
       sending.isUsageSuspected = reason === 'opaque' && !isTrouble(asked)
-      return asked
-    }
-    const plain = await sendAgain(asked, () => send(form, sending))
-    if (plain === null) return standing(asked)
-    if (isAnswered(plain) && !isTrouble(asked))
-      noteRefused(models, modelKey, reason === 'opaque' ? 'guessed' : 'named')
-    return plain
-  }
-
-  async function sendSuspecting(form: Form, sending: Sending): Promise<Outcome> {
-    const outcome = await send(form, sending)
-    if (isAnswered(outcome)) noteRefused(models, sending.request.modelKey, 'guessed')
+      return false
+    },
+    noteRefused: (asked, { request }) =>
+      noteRefused(models, request.modelKey, reasonOf(asked) === 'opaque' ? 'guessed' : 'named'),
+  })
+  return async function sendSuspecting(form, sending) {
+    const { isUsageSuspected, request } = sending
+    const outcome = await asking(form, sending)
+    if (isUsageSuspected && isAnswered(outcome)) noteRefused(models, request.modelKey, 'guessed')
     return outcome
-  }
-
-  return (form, sending) => {
-    const { request, refused, isUsageSuspected } = sending
-    const { modelKey, upstreamName, profile } = request
-    // Once anything of ours was refused, this request is tried with as little of ours as may be.
-    const mayAsk =
-      form.chat.body.usageRequest !== null &&
-      !profile.observe &&
-      !refused.has('usage') &&
-      models.get(modelKey, 'usage') === null &&
-      !refusesUsage(upstreams.addressOf(upstreamName).hostname)
-    const asking = mayAsk ? withUsageAsked(form, usageInStreams) : null
-    if (asking !== null) return sendAsking(form, asking, sending)
-    return isUsageSuspected ? sendSuspecting(form, sending) : send(form, sending)
   }
 }
 
@@ -60,8 +46,7 @@ export function askForUsage(send: Send, { models, upstreams, usageInStreams }: R
 export function withUsageAsked(form: Form, when: RequestParts['usageInStreams']): Form | null {
   const addition = form.chat.body.usageRequest
   if (addition === null || when === 'never') return null
-  if (when === 'rewritten' && isUntouched(form)) return null
-  return { ...form, pieces: withReplaced(form.pieces, addition.at, addition.text) }
+  return when === 'rewritten' && isUntouched(form) ? null : withEdits(form, addition)
 }
 
 /** What a refusal says of a request that asked for usage: the field by name, a field it does not know, or neither. */
@@ -129,14 +114,9 @@ function noteRefused(models: Models, key: ModelKey, why: 'named' | 'guessed'): v
   if (suspected.usageRefusals > 1) models.set(key, 'usage', why, 'refusal')
 }
 
-/** A server in trouble refuses whatever it is asked, and may be well again at the second try. */
-function isTrouble({ answer }: Outcome): boolean {
-  return answer.status >= 500
-}
-
 function reasonOf(refused: Outcome): UsageRefusal | 'order' {
-  const isReadable = headerValue(refused.answer.rawHeaders, 'content-encoding') === null
-  const said = isReadable ? usageRefusalIn(Buffer.concat(refused.held).toString('utf8')) : 'opaque'
+  const text = readableText(refused)
+  const said = text === null ? 'opaque' : usageRefusalIn(text)
   return said !== 'named' && refused.classification?.class === 'order' ? 'order' : said
 }
 

@@ -218,7 +218,7 @@ async function obtainAll(
   parts: SummaryParts,
 ): Promise<void> {
   const { request, counted } = wanted
-  const { chat, place, profile, remembered, lookedUpAtMs } = request
+  const { chat, place, profile, remembered, arrival } = request
   const { upstream, model } = summaryModelOf(request)
   const expiredTokens = fold.ranges.reduce((sum, range) => sum + range.expiredTokens, 0)
   for (const range of fold.ranges) {
@@ -228,7 +228,7 @@ async function obtainAll(
       conversation: remembered.conversation,
       model,
       upstream,
-      wantedAtMs: lookedUpAtMs,
+      wantedAtMs: arrival.monotonicMs,
       scope: place.scope,
       concurrent: profile.summary.concurrent,
       heldBytes: chat.bytes.length,

@@ -15,13 +15,7 @@ import type { SummaryWriter } from '../../summaries/summary-writer.ts'
 import { transcriptOf } from '../../summaries/transcript.ts'
 import { writeSummary } from '../../summaries/write-summary.ts'
 import { credentialHeadersOf, headerValue } from '../../upstream/credential.ts'
-import {
-  askingTarget,
-  azureDeployment,
-  keysOfQuery,
-  modelTarget,
-  type Target,
-} from '../../upstream/target.ts'
+import { askingTarget, keysOfQuery, modelTarget } from '../../upstream/target.ts'
 import type { SummaryParts } from './open-summaries.ts'
 import { knownWindow } from '../measure/measure.ts'
 import type { Counted, MeasuredRequest, ReadRequest } from '../request.ts'
@@ -30,6 +24,7 @@ import { isJsonObject, type JsonObject, parseJsonText } from '../../json/json-va
 import { standaloneJson } from '../../json/splice.ts'
 import type { Material } from '../../summaries/prompt.ts'
 import { textWithout } from '../billing-line.ts'
+import { withDeployment } from '../send/outgoing-body.ts'
 
 /** Which messages of a request's conversation are to be summarised, and what that may cost. */
 export type OrderedSummary = {
@@ -201,16 +196,6 @@ function destinationOf({ exchange, profile, upstreamName, dialect }: ReadRequest
 }
 
 const USER_AGENT = 'foldgate-summaries'
-
-/** On Azure the path names the model. */
-function withDeployment(target: Target, model: string): Target {
-  if (azureDeployment(target.path) === null) return target
-  const path = target.path.replace(
-    /(\/openai\/deployments\/)[^/]+/,
-    (_, before: string) => before + encodeURIComponent(model),
-  )
-  return { ...target, path }
-}
 
 /** Whether the model of a conversation writes its summaries itself. */
 function isOwnModel({ summary }: ReadRequest['profile']): boolean {

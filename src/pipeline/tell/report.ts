@@ -80,7 +80,7 @@ export function readReport(
       status: outcome?.answer.status ?? null,
       outcome: 'finished',
       streamed: chat.body.isStreamed,
-      attempts: outcome?.attempts ?? 0,
+      attempts: answered?.sending.attempts ?? 0,
       window_tokens: window?.tokens ?? null,
       window_source: window?.source ?? null,
       overruled_tokens: window?.overruledTokens ?? null,
@@ -103,7 +103,7 @@ export function readReport(
       beyond_window: answered === null ? null : isBeyondWindow(answered),
       observed_tokens_sent: answered?.observed?.sentTokens ?? null,
       observed_passes: [...(answered?.observed?.passes ?? [])],
-      added_ms: outcome === null ? 0 : Math.max(0, outcome.firstSentAtMs - arrival.monotonicMs),
+      added_ms: answered === null ? 0 : Math.max(0, answered.sending.firstSentAtMs - arrival.monotonicMs),
       first_byte_ms: outcome?.firstByteMs ?? null,
     },
   }

@@ -6,9 +6,9 @@ import { headerValue } from '../../upstream/credential.ts'
 import { heldMessages } from './held-messages.ts'
 import { readReport } from './report.ts'
 import { describeSent, promptTokensOf } from '../measure/sent-prompt.ts'
-import { type AnswerObserver, observeAnswer } from '../tap-answer.ts'
+import { observeAnswer } from '../send/judge.ts'
 import type { RequestParts } from '../request-parts.ts'
-import type { AnsweredRequest, JoinedReply, Judged, RepliedRequest } from '../request.ts'
+import type { AnsweredRequest, AnswerObserver, JoinedReply, Judged, RepliedRequest } from '../request.ts'
 import { bytesIn } from '../send/outgoing-body.ts'
 import { isAnswered } from '../send/outcome.ts'
 import type { Answers, Usage, UsageHider } from '../../formats/answer-contract.ts'
@@ -50,7 +50,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Client
     {
       answer: outcome.answer,
       held: outcome.held,
-      headers: told?.headers ?? { 'x-foldgate-attempts': String(outcome.attempts) },
+      headers: told?.headers ?? { 'x-foldgate-attempts': String(request.sending.attempts) },
       report: told?.report ?? null,
       lesson,
       observer: joined?.observer ?? observeAnswer(shape, answers, outcome.facts),

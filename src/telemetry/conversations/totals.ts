@@ -51,10 +51,8 @@ export type TotalsKeeper = ReturnType<typeof createTotalsKeeper>
 export function createTotalsKeeper(options: {
   readonly process: string
   readonly writeDown: (totals: Totals) => void
-  /** How often they are written down, in milliseconds. Default a minute. */
-  readonly periodMs?: number
 }) {
-  const { process, writeDown, periodMs = PERIOD_MS } = options
+  const { process, writeDown } = options
   const savings = createSavingsKeeper()
   let written: Totals | null = null
   let unwritten: Totals | null = null
@@ -71,7 +69,7 @@ export function createTotalsKeeper(options: {
     written = joined(written, unwritten)
     unwritten = null
   }
-  const timer = setInterval(write, periodMs)
+  const timer = setInterval(write, PERIOD_MS)
   timer.unref()
 
   return {
@@ -165,6 +163,7 @@ export function createUnreadTally() {
 
 // --- internal ---
 
+/** How often they are written down, in milliseconds. */
 const PERIOD_MS = 60_000
 
 function joined(one: Totals | null, other: Totals): Totals {

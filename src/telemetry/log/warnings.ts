@@ -1,4 +1,4 @@
-import type { Log } from './log.ts'
+import type { Log, LogFacts } from './log.ts'
 import type { CutPrompt } from '../../models/learn.ts'
 import type { ResolvedWindow } from '../../models/resolve-window.ts'
 import { createThrottle } from './throttle.ts'
@@ -10,54 +10,37 @@ export function createWarnings(log: Log) {
   const timesRefused = createThrottle(() => performance.now())
   const told = new Map<string, Set<string>>()
 
-  /** Whether this is the first time for a text, as far as the first few hundred of its kind are known. */
-  function isNews(kind: string, text: string): boolean {
-    const known = told.get(kind) ?? new Set()
-    if (known.has(text) || known.size >= TOLD_MAX) return false
-    told.set(kind, known.add(text))
-    return true
+  /** Says something the first time that it is about this, as far as the first few hundred of these are known. */
+  function once(tell: Log['warn'], message: string, about: string, facts: LogFacts = {}): void {
+    const known = told.get(message) ?? new Set()
+    if (known.has(about) || known.size >= TOLD_MAX) return
+    told.set(message, known.add(about))
+    tell(message, facts)
   }
 
   return {
     /** Somebody uses a generation API whose conversations are not compacted. */
-    uncompacted: (path: string): void => {
-      const message =
-        'relayed without compaction: set the client to chat completions to have conversations compacted'
-      if (isNews('uncompacted', path)) log.warn(message, { path })
-    },
+    uncompacted: (path: string): void => once(log.warn, UNCOMPACTED, path, { path }),
     /** A client leaves its conversation at the server. */
-    stateful: (howToSendAll: string): void => {
-      if (isNews('stateful', howToSendAll))
-        log.warn(`a conversation is kept at the server, and relayed unread: ${howToSendAll}`)
-    },
+    stateful: (howToSendAll: string): void =>
+      once(log.warn, `a conversation is kept at the server, and relayed unread: ${howToSendAll}`, ''),
     /** The window of a model had to be guessed. */
-    guessed: (model: string): void => {
-      const message =
-        'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it'
-      if (isNews('guessed', model)) log.warn(message, { model: shown(model) })
-    },
+    guessed: (model: string): void => once(log.warn, GUESSED, model, { model: shown(model) }),
     /** A model that has answered is loaded with a smaller window than the request asks for. */
-    loadedLess: (model: string, facts: Readonly<Record<string, number | null>>): void => {
-      const message =
-        'the upstream has loaded this model with a smaller window than its client asks for (options.num_ctx): it may cut prompts without a word, or loads the model anew for each client. Have all clients ask for the same window, and for no more than the model has'
-      if (isNews('loaded', model)) log.warn(message, { model: shown(model), ...facts })
-    },
+    loadedLess: (model: string, facts: Readonly<Record<string, number | null>>): void =>
+      once(log.warn, LOADED_LESS, model, { model: shown(model), ...facts }),
     /** An upstream left out part of a prompt without saying so, or may have. */
-    cut: (model: string, { certainty, promptTokens, expectedTokens, windowTokens }: CutPrompt): void => {
-      if (!isNews(certainty, model)) return
-      log.warn(cutWords[certainty], {
+    cut: (model: string, { certainty, promptTokens, expectedTokens, windowTokens }: CutPrompt): void =>
+      once(log.warn, cutWords[certainty], model, {
         model: shown(model),
         prompt_tokens: promptTokens,
         expected_tokens: expectedTokens,
         window_tokens: windowTokens,
-      })
-    },
+      }),
     /** A refusal has shown that the profile's window is too large for a model. */
     overruled: (profile: string, model: string, { tokens, overruledTokens }: ResolvedWindow): void => {
-      const message =
-        'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that'
       const facts = { profile, model: shown(model), stated_tokens: tokens, window_tokens: overruledTokens }
-      if (isNews('overruled', `${profile} ${shown(model)} ${tokens}`)) log.warn(message, facts)
+      once(log.warn, OVERRULED, `${profile} ${shown(model)} ${tokens}`, facts)
     },
     /** An upstream could not be asked for its windows. */
     unasked: (upstream: string, trouble: string): void =>
@@ -66,11 +49,7 @@ export function createWarnings(log: Log) {
         trouble,
       }),
     /** A client asked for a WebSocket. */
-    upgrade: (): void => {
-      const message =
-        'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself'
-      if (isNews('upgrade', '')) log.info(message)
-    },
+    upgrade: (): void => once(log.info, UPGRADE, ''),
     /** An upstream refused a request for a key that its client did not choose, or for none. */
     keyRefused: (upstream: string, status: number, hint: string): void => {
       const message = 'an upstream refused the key that it got, or that it got none'
@@ -86,6 +65,17 @@ export function createWarnings(log: Log) {
 const TOLD_MAX = 500
 
 const MODEL_CHARS_MAX = 200
+
+const UNCOMPACTED =
+  'relayed without compaction: set the client to chat completions to have conversations compacted'
+const GUESSED =
+  'the window of this model is not known and taken to be 128000: set window.tokens in a profile that matches it'
+const LOADED_LESS =
+  'the upstream has loaded this model with a smaller window than its client asks for (options.num_ctx): it may cut prompts without a word, or loads the model anew for each client. Have all clients ask for the same window, and for no more than the model has'
+const OVERRULED =
+  'the upstream refuses prompts that the profile allows, and what it states is used for an hour: set window.tokens to that'
+const UPGRADE =
+  'a client asked for a WebSocket, and was told to go on over plain HTTP: Codex does so by itself'
 
 const cutWords = {
   known:

@@ -1,10 +1,8 @@
 import { Counter, Gauge, Histogram, type MetricConfiguration, Registry, Summary } from 'prom-client'
-import type { SummaryResult } from '../../summaries/summary-order.ts'
 import { promptCounts } from '../costs.ts'
 import { type FailingPart, failingParts } from '../failures.ts'
 import { matchesGlob } from '../../profiles/glob.ts'
-import type { Endpoint, Listener } from '../request-report.ts'
-import type { Action } from '../journal/rows.ts'
+import type { Listener } from '../request-report.ts'
 
 /**
  * Counts what is told of requests. `models`: patterns on those that have figures of their own. No label has more values than
@@ -86,14 +84,9 @@ export function createMetrics(version: string, models: readonly string[]) {
       if (recalls > 0) count('foldgate_recalls_total', { profile }, recalls)
       if (continuations > 0) count('foldgate_continuations_total', { profile }, continuations)
     },
-  }
-  return {
-    ...listener,
-    relayed: (endpoint: Endpoint, action: Action): void => request(action, NO_PROFILE, endpoint),
-    /** A request never got to a handler. */
-    turnedAway: (): void => request('refused', NO_PROFILE, 'other'),
-    failed: (part: FailingPart): void => count('foldgate_failures_total', { part }),
-    summaryWritten: (written: SummaryResult): void => {
+    relayed: (endpoint, action) => request(action, NO_PROFILE, endpoint),
+    turnedAway: () => request('refused', NO_PROFILE, 'other'),
+    summary: (_call, written) => {
       const isCancelled = written.kind === 'failed' && written.reason === 'cancelled'
       const outcome = isCancelled ? 'cancelled' : written.kind
       count('foldgate_summary_calls_total', { outcome }, written.calls)
@@ -102,6 +95,10 @@ export function createMetrics(version: string, models: readonly string[]) {
       for (const [kind, value] of Object.entries(tokens))
         count('foldgate_summary_tokens_total', { kind }, value)
     },
+  }
+  return {
+    ...listener,
+    failed: (part: FailingPart): void => count('foldgate_failures_total', { part }),
     /** All of them in Prometheus' text format, and its content type. */
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
@@ -234,13 +231,8 @@ export const metricNames: Readonly<Record<string, MetricFacts>> = {
 
 /** `chat-completions` is `chat_completions`, for example. */
 function endpointLabel(endpoint: string): string {
-  const label = endpointLabels.get(endpoint) ?? endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
-  endpointLabels.set(endpoint, label)
-  return label
+  return endpoint.replace(/^\//, '').replaceAll(/[/-]/g, '_')
 }
-
-/** Of the few that there are. */
-const endpointLabels = new Map<string, string>()
 
 /** A request that no profile was chosen for. */
 const NO_PROFILE = ''

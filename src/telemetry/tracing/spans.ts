@@ -77,9 +77,9 @@ export function requestSpan(report: RequestReport, end: RequestEnd, server: Mode
 export function summarySpan(
   call: Omit<SummaryCall, 'name'>,
   written: SummaryResult,
-  endedAtMs: number,
   server: ModelServer | null,
 ): ToldSpan {
+  const { endedAtMs } = call
   const outcome = written.kind === 'written' ? 'written' : written.reason
   // One that was broken off, say because the conversation was deleted, is nobody's error.
   const errorType = outcome === 'written' || outcome === 'cancelled' ? null : outcome

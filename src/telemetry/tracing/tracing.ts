@@ -3,8 +3,7 @@ import type { Resource } from '@opentelemetry/resources'
 import type * as Sdk from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '../log/log.ts'
-import type { SummaryResult } from '../../summaries/summary-order.ts'
-import type { Listener, SummaryCall } from '../request-report.ts'
+import type { Listener } from '../request-report.ts'
 import { modelServer, requestSpan, summarySpan, type ToldSpan } from './spans.ts'
 import {
   chooseExport,
@@ -15,13 +14,15 @@ import {
 } from './trace-settings.ts'
 import type { ExportResultCode } from '@opentelemetry/core'
 
-/** Tells OpenTelemetry of requests and summaries. None of it waits or keeps what it is given. */
-export type Tracing = Listener & {
-  /** A summary that was asked for. Its span begins a trace of its own: it serves requests to come. */
-  readonly summary: (call: Omit<SummaryCall, 'name'>, written: SummaryResult, endedAtMs: number) => void
-  /** Sends what is left, and gives up after some seconds. Never rejects. */
-  readonly close: () => Promise<void>
-}
+/**
+ * Tells OpenTelemetry of requests and summaries. None of it waits or keeps what it is given. A summary's span begins a trace of
+ * its own: it serves requests to come.
+ */
+export type Tracing = Listener &
+  Required<Pick<Listener, 'ended' | 'summary'>> & {
+    /** Sends what is left, and gives up after some seconds. Never rejects. */
+    readonly close: () => Promise<void>
+  }
 
 export type OpenTracingOptions = {
   /**
@@ -84,8 +85,8 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing>
   return {
     ended: (report, end) =>
       record(requestSpan(report, end, servers.get(report.row.upstream) ?? null), report.traceparent),
-    summary: (call, written, endedAtMs) =>
-      record(summarySpan(call, written, endedAtMs, servers.get(call.upstream ?? '') ?? null), null),
+    summary: (call, written) =>
+      record(summarySpan(call, written, servers.get(call.upstream ?? '') ?? null), null),
     close: () => {
       closing ??= Promise.race([
         // A failure has been told by then.

@@ -1,7 +1,6 @@
 import type { WindowQuestion, WindowTrouble } from '../../../src/models/discovery/ask-json.ts'
 import type { HeldKeyMark } from '../../../src/upstream/credential.ts'
 import { parseTarget } from '../../../src/upstream/target.ts'
-import { createUpstreams, type UpstreamSettings } from '../../../src/upstream/upstreams.ts'
 import { createServerWindows, type ServerWindow } from '../../../src/models/discovery/server-windows.ts'
 import {
   fakeUpstream,
@@ -11,7 +10,7 @@ import {
   type Script,
   silence,
 } from '../../support/fake-upstream.ts'
-import { plainUpstream } from '../../support/upstream-settings.ts'
+import { type GivenUpstream, upstreamsAt } from '../../support/upstream-settings.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -67,26 +66,14 @@ export const bearer = (token: string): Given => ({
 
 export type StandOptions = {
   readonly timeBoxMs?: number
-  readonly settings?: Partial<UpstreamSettings>
+  readonly settings?: Partial<GivenUpstream>
   readonly heldKeyMark?: HeldKeyMark
-  readonly others?: Record<string, Partial<UpstreamSettings> & { url: string }>
+  readonly others?: Record<string, GivenUpstream>
 }
 
 /** Window discovery in front of an upstream. The clock only moves when told. */
 function windowStand(url: string, given: StandOptions = {}) {
-  const upstreams = createUpstreams({
-    upstreams: {
-      default: { ...plainUpstream, url, ...given.settings },
-      ...Object.fromEntries(
-        Object.entries(given.others ?? {}).map(([name, settings]) => [
-          name,
-          { ...plainUpstream, ...settings },
-        ]),
-      ),
-    },
-    timeouts: { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000 },
-    proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
-  })
+  const upstreams = upstreamsAt({ default: { url, ...given.settings }, ...given.others })
   const troubles: string[] = []
   const clock = { nowMs: 1_000_000 }
   const windows = createServerWindows({

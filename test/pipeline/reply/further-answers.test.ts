@@ -38,7 +38,7 @@ function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] = []): 
     failure: () => new FoldgateError('upstream_broken', 'It broke off.'),
     hint: null,
   }
-  const timing = { attempts: 2, firstSentAtMs: 0, firstByteMs: 0 }
+  const timing = { firstByteMs: 0 }
   const how = { remedy: 'none', offersRecall: false, asksUsage: false } as const
   return { answer, held, verdict: 'good', classification: null, form, ...timing, ...how }
 }

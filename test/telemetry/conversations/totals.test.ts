@@ -7,7 +7,7 @@ import { atSecond, usageRow } from '../rows.ts'
 function keeperOf(process: string) {
   const written: string[] = []
   const writeDown = (sum: object) => void written.push(JSON.stringify(sum))
-  const keeper = createTotalsKeeper({ process, writeDown, periodMs: 60_000 })
+  const keeper = createTotalsKeeper({ process, writeDown })
   onTestFinished(keeper.close)
   return { ...keeper, written }
 }

@@ -1,9 +1,18 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { FoldgateError } from '../../../src/errors.ts'
 import { createMetrics, type MetricFacts, metricNames } from '../../../src/telemetry/metrics/metrics.ts'
 import type { BegunRow } from '../../../src/telemetry/journal/rows.ts'
 import type { RequestEnd, RequestReport } from '../../../src/telemetry/request-report.ts'
 import { parsePrometheusText, type Sample, valueOf } from '../../support/prometheus-text.ts'
-import { endOf, failedSummary, plainReport, reportOf, unmeasured, writtenSummary } from '../told-request.ts'
+import {
+  endOf,
+  failedSummary,
+  plainReport,
+  reportOf,
+  summaryCall,
+  unmeasured,
+  writtenSummary,
+} from '../told-request.ts'
 
 const facts: Readonly<Record<string, MetricFacts>> = metricNames
 
@@ -31,13 +40,13 @@ function everything({ metrics, request, tell }: Opened): void {
   tell(plainReport({ status: 400 }, { refusal: 'overflow' }))
   tell(plainReport({ action: 'restored', attempts: 2 }, { refusedThoughts: 'stale', resolved: 1 }))
   tell(plainReport({ ...unmeasured, profile: null, action: 'refused', attempts: 0, first_byte_ms: null }))
-  metrics.relayed('/completions', 'relayed')
-  metrics.relayed('other', 'relayed')
-  metrics.turnedAway()
+  metrics.relayed('/completions', 'relayed', null)
+  metrics.relayed('other', 'relayed', null)
+  metrics.turnedAway(new FoldgateError('draining', 'No.'))
   metrics.failed('store')
-  metrics.summaryWritten(writtenSummary())
-  metrics.summaryWritten(failedSummary('cancelled'))
-  metrics.summaryWritten(failedSummary('empty'))
+  metrics.summary(summaryCall(), writtenSummary())
+  metrics.summary(summaryCall(), failedSummary('cancelled'))
+  metrics.summary(summaryCall(), failedSummary('empty'))
 }
 
 // Clients may ask for any name: a series for each would be as many as they like.

@@ -17,6 +17,7 @@ import {
   plainReport,
   reportOf,
   unmeasured,
+  summaryCall,
   writtenSummary,
 } from '../told-request.ts'
 
@@ -123,13 +124,13 @@ describe('the span of a request', () => {
   })
 })
 
-const call = { conversation: 'c0ffee', model: 'small', upstream: 'cheap', milliseconds: 900 }
+const call = summaryCall({ upstream: 'cheap', milliseconds: 900 })
 
 const groq = modelServer('https://api.groq.com/openai/v1')
 
 describe('the span of a summary', () => {
   test('says what it cost, and not a word of it', () => {
-    const span = summarySpan(call, writtenSummary(), beganMs + 900, groq)
+    const span = summarySpan(call, writtenSummary(), groq)
     const { name, startedAtMs, endedAtMs, errorType } = span
     expect([name, startedAtMs, endedAtMs, errorType]).toEqual(['chat small', beganMs, beganMs + 900, null])
     expect(span.attributes).toEqual({
@@ -153,9 +154,9 @@ describe('the span of a summary', () => {
   })
 
   test('is a failure with its reason, unless it was broken off', () => {
-    const failed = summarySpan(call, failedSummary('rate-limited'), beganMs + 900, groq)
+    const failed = summarySpan(call, failedSummary('rate-limited'), groq)
     expect(failed).toMatchObject({ errorType: 'rate-limited', attributes: { 'error.type': 'rate-limited' } })
-    const left = summarySpan(call, failedSummary('cancelled'), beganMs + 900, groq)
+    const left = summarySpan(call, failedSummary('cancelled'), groq)
     expect(left).toMatchObject({ errorType: null, attributes: { 'foldgate.outcome': 'cancelled' } })
   })
 })
@@ -164,7 +165,7 @@ test('docs/observability.md names every attribute and event', async () => {
   const page = await readFile(join(root, 'docs/observability.md'), 'utf8')
   const report = reportOf({ status: 500, reason: 'original', tokens_are_bounds: true }, { isSentBound: true })
   const request = spanOf(report, endOf())
-  const summary = summarySpan(call, writtenSummary(), beganMs, server)
+  const summary = summarySpan(call, writtenSummary(), server)
   const names = [...Object.keys(request.attributes), ...Object.keys(summary.attributes)]
   expect(names.length).toBeGreaterThan(40)
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])

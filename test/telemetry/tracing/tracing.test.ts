@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream, json } from '../../support/fake-upstream.ts'
 import { startFoldgate } from '../../support/foldgate.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { beganMs, endOf, failedSummary, reportOf } from '../told-request.ts'
+import { beganMs, endOf, failedSummary, reportOf, summaryCall } from '../told-request.ts'
 import { environment, otlpReceiver } from './otlp-receiver.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -93,8 +93,8 @@ describe('what a collector receives', () => {
 
   test('a summary begins a trace of its own, and a failure has an error for its status, without words', async () => {
     const { tracing, receiver } = await openAtReceiver()
-    const call = { conversation: 'c0ffee', model: 'small', upstream: 'default', milliseconds: 10 }
-    tracing.summary(call, failedSummary('timeout'), beganMs + 10)
+    const call = summaryCall({ upstream: 'default', milliseconds: 10 })
+    tracing.summary(call, failedSummary('timeout'))
     tracing.ended(reportOf({ status: 503 }), endOf())
     await tracing.close()
     const [summary, request] = receiver.spans()

@@ -23,7 +23,6 @@ let timer
 let lastBeganMs = -Infinity
 let isFetching = false
 let isStale = false
-let isConnected = false
 let isAnswered = true
 let isGone = false
 
@@ -39,7 +38,6 @@ function connect() {
   changes?.close()
   changes = new EventSource('/changes')
   changes.addEventListener('open', () => {
-    isConnected = true
     // Whatever changed while nobody listened.
     refreshSoon()
     tellConnection()
@@ -48,7 +46,6 @@ function connect() {
     if (concernsThisPage(data)) refreshSoon()
   })
   changes.addEventListener('error', () => {
-    isConnected = false
     tellConnection()
     // It tries again by itself unless it was refused.
     if (changes?.readyState === EventSource.CLOSED) setTimeout(connect, reconnectAfterMs)
@@ -66,7 +63,7 @@ function concernsThisPage(data) {
 function tellConnection() {
   const place = document.getElementById('connection')
   if (place === null) return
-  const isLive = isConnected && isAnswered
+  const isLive = isAnswered && changes?.readyState === EventSource.OPEN
   const words = isGone
     ? 'This is no longer kept. What you see is as it was.'
     : isLive
@@ -87,12 +84,8 @@ function refreshSoon() {
 
 /** A browser opens six connections to a host, over all its tabs: those that nobody looks at leave theirs to the others. */
 function connectWhenSeen() {
-  if (!document.hidden) {
-    connect()
-    return
-  }
-  changes?.close()
-  isConnected = false
+  if (document.hidden) changes?.close()
+  else connect()
 }
 
 async function refresh() {

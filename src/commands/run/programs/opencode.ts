@@ -1,4 +1,5 @@
 import { isJsonObject, parseJsonText } from '../../../json/json-value.ts'
+import { mergeDeep } from '../../../profiles/resolve.ts'
 import {
   isSet,
   LaunchError,
@@ -38,7 +39,7 @@ function likeOpencode(variable: string, known: ProgramNames): KnownProgram {
       const key = isSet(env, 'OPENAI_API_KEY') ? '{env:OPENAI_API_KEY}' : placeholderKey
       const ours = settingsFor(way, key)
       return {
-        env: { [variable]: JSON.stringify(merged(users, ours)) },
+        env: { [variable]: JSON.stringify(mergeDeep(users, ours)) },
         shown: { [variable]: JSON.stringify(ours) },
         reasons:
           Object.keys(users).length > 0 ? { [variable]: 'laid over your own, which is not shown' } : {},
@@ -79,14 +80,4 @@ function settingsFor(way: Way, apiKey: string): Record<string, unknown> {
     models: { [way.model]: { name: way.model, ...limit } },
   }
   return { provider: { ...provider, foldgate }, model, small_model: model }
-}
-
-/** Objects are joined member by member; of anything else the second holds. */
-function merged(one: Record<string, unknown>, other: Record<string, unknown>): Record<string, unknown> {
-  const sum = { ...one }
-  for (const [name, value] of Object.entries(other)) {
-    const before = sum[name]
-    sum[name] = isJsonObject(before) && isJsonObject(value) ? merged(before, value) : value
-  }
-  return sum
 }

@@ -23,9 +23,9 @@ export function* referencesIn(history: Doing & Pick<History, 'countSteps'>): Pau
   const results = (yield* deedsOf(history)).flatMap((deed) =>
     deed.result === null || deed.failed ? [] : [{ ...deed, result: deed.result }],
   )
-  for (const [order, deed] of results.sort((one, other) => one.result - other.result).entries()) {
-    if (order % RESULTS_PER_STEP === RESULTS_PER_STEP - 1) yield
-    const { result, asked, paths, changed, isLook } = deed
+  results.sort((one, other) => one.result - other.result)
+  for (const { result, asked, paths, changed, isLook } of results) {
+    yield
     const message = messages[result]
     if (message === undefined) continue
     const files = isLook ? paths : []
@@ -85,8 +85,6 @@ export function* resolvedText(
 
 /** Says that the text is the earlier one; no client has said so. */
 const RESOLVED_LINE = '[unchanged since the earlier call, whose result is repeated here]'
-
-const RESULTS_PER_STEP = 256
 
 /** One that is referred to more often begins anew: each reference looks at those before it. */
 const HOLDERS_MAX = 64

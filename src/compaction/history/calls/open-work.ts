@@ -1,6 +1,5 @@
 import { isJsonObject, parseJsonText, stringOr, type JsonObject } from '../../../json/json-value.ts'
 import type { Pausable } from '../../../json/source.ts'
-import { remembering } from '../../../caches.ts'
 import { readMessage } from '../read-message.ts'
 import type { History } from '../history.ts'
 import { isOpenWork, workItems } from './call-subject.ts'
@@ -8,32 +7,13 @@ import { deedsOf, type Deed } from './deeds.ts'
 
 /** The list of work that is open at a point, as it was written last. */
 export type OpenWork =
-  ReturnType<typeof findOpenWork> extends Pausable<infer Found> ? NonNullable<Found> : never
+  ReturnType<typeof openWorkAt> extends Pausable<infer Found> ? NonNullable<Found> : never
 
 /**
  * The newest state of the list of work before a point; null if there is none, or if nothing of it is open. A call with a list
  * takes the place of all before it, unless it says that it merges; one with an item adds or changes that.
  */
-export function* openWorkAt(history: History, point: number): Pausable<OpenWork | null> {
-  const known = workOf(history)
-  const found = known.get(point)
-  const open = found === undefined ? yield* findOpenWork(history, point) : found
-  known.set(point, open)
-  return open
-}
-
-// --- internal ---
-
-/** A plan and a view ask for the same, and a walk through the past at each of its points. */
-const workOf = remembering(
-  ({ messages }: History) => messages,
-  () => new Map<number, OpenWork | null>(),
-)
-
-/** A call that writes the list or an item of it, with its arguments. */
-type Writing = Deed & { readonly argumentsText: string; readonly given: JsonObject }
-
-function* findOpenWork(history: History, point: number) {
+export function* openWorkAt(history: History, point: number) {
   // Back to a call that says all of it.
   const writings: Writing[] = []
   for (const deed of (yield* deedsOf(history)).toReversed()) {
@@ -68,6 +48,11 @@ function* findOpenWork(history: History, point: number) {
     open: open.map(lineOf),
   }
 }
+
+// --- internal ---
+
+/** A call that writes the list or an item of it, with its arguments. */
+type Writing = Deed & { readonly argumentsText: string; readonly given: JsonObject }
 
 /** Nobody works through more. */
 const ITEMS_MAX = 256

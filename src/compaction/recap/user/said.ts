@@ -17,8 +17,8 @@ export function* writeSystem(
 ): Pausable<void> {
   const seen = new Set<string>()
   const before = writer.spentTokens()
-  for (const [order, index] of indexes.toReversed().entries()) {
-    if (order % MESSAGES_PER_STEP === 0) yield
+  for (const index of indexes.toReversed()) {
+    yield
     const message = history.messages[index]
     if (message === undefined || !isInstruction(history, index)) continue
     if (seen.has(message.facts.meaning)) continue
@@ -113,9 +113,6 @@ const NEWEST = '(newest on this) '
 const CHAT_SHARE = 0.9
 const RUN_SHARE = 0.5
 
-/** Messages that are looked at between two pauses. */
-const MESSAGES_PER_STEP = 4_096
-
 /** Less than this of what was said says nothing. */
 const USER_TOKENS_MIN = 16
 
@@ -126,8 +123,8 @@ const NAME_TOKENS = 5
 function* talkShare(history: History, indexes: readonly number[]): Pausable<number> {
   let talkTokens = 0
   let allTokens = 0
-  for (const [order, index] of indexes.entries()) {
-    if (order % MESSAGES_PER_STEP === 0) yield
+  for (const index of indexes) {
+    yield
     const size = history.sizes[index] ?? 0
     allTokens += size
     if (isTalk(history, index) || isSaidByUser(history, index)) talkTokens += size
