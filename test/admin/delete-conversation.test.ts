@@ -124,12 +124,12 @@ describe('a conversation that was deleted', () => {
     let isHeld = false
     await using at = await adminStand({
       windowTokens: 8_000,
-      script: async (request, outgoing, incoming) => {
+      script: async () => {
         if (isHeld) {
           arrived.resolve()
           await released.promise
         }
-        await completion('Understood.')(request, outgoing, incoming)
+        return completion('Understood.')
       },
     })
     const { stand, store } = at

@@ -17,7 +17,7 @@ import { compactedUnder } from '../support/compacted.ts'
 import { digest } from '../support/source.ts'
 import { profileOf, historyOf } from '../support/subject.ts'
 import { headingsOf, readArchive } from './read-archive.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const cache = createMadeCache({ bytesMax: 10_000_000 })
 
@@ -89,62 +89,54 @@ const policies = fc
 describe('whatever becomes of a growing conversation', () => {
   test('each message that a view lost stands in the file word for word, and once', () => {
     const budget = fc.integer({ min: 700, max: 8000 })
-    fc.assert(
-      fc.property(conversation, budget, policies, fc.nat(6), (messages, budgetTokens, profile, refused) => {
-        let newest: Compaction | null = null
-        let file = ''
-        const missing = new Set<number>()
-        for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
-          const history = historyOf(messages.slice(0, point))
-          const made = sent(history, { profile, budgetTokens, newest })
-          const recovered = count % 7 === refused ? smaller(history, profile, made.compaction) : null
-          for (const each of recovered === null ? [made] : [made, recovered]) {
-            if (each.compaction === null || each.compaction === newest) continue
-            newest = each.compaction
-            file = fileAfter(history, profile, newest, file)
-            for (const index of missingIn(history, each)) missing.add(index)
-          }
+    forAll(80, conversation, budget, policies, fc.nat(6), (messages, budgetTokens, profile, refused) => {
+      let newest: Compaction | null = null
+      let file = ''
+      const missing = new Set<number>()
+      for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
+        const history = historyOf(messages.slice(0, point))
+        const made = sent(history, { profile, budgetTokens, newest })
+        const recovered = count % 7 === refused ? smaller(history, profile, made.compaction) : null
+        for (const each of recovered === null ? [made] : [made, recovered]) {
+          if (each.compaction === null || each.compaction === newest) continue
+          newest = each.compaction
+          file = fileAfter(history, profile, newest, file)
+          for (const index of missingIn(history, each)) missing.add(index)
         }
-        const whole = historyOf(messages)
-        const { systemCount } = whole.structure
-        const written = readArchive(file).filter(({ number }) => number !== null)
-        const expected = [...missing]
-          .sort((one, other) => one - other)
-          .map((index) => index - systemCount + 1)
-        const numbers = written.map(({ number }) => Number(number)).sort((one, other) => one - other)
-        expect(numbers).toEqual(expected)
-        for (const { number, fences } of written)
-          expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
-      }),
-      { numRuns: propertyRuns(80) },
-    )
+      }
+      const whole = historyOf(messages)
+      const { systemCount } = whole.structure
+      const written = readArchive(file).filter(({ number }) => number !== null)
+      const expected = [...missing].sort((one, other) => one - other).map((index) => index - systemCount + 1)
+      const numbers = written.map(({ number }) => Number(number)).sort((one, other) => one - other)
+      expect(numbers).toEqual(expected)
+      for (const { number, fences } of written)
+        expect(fences).toEqual(saidBy(whole, Number(number) + systemCount - 1))
+    })
   })
 
   // Not the same as one that was always there: a user's images are dropped while there is no room, and come back.
   test('a file that was not there at first comes to hold all that is missing now', () => {
-    fc.assert(
-      fc.property(conversation, policies, (messages, profile) => {
-        let newest: Compaction | null = null
-        let [file, late] = ['', '']
-        for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
-          const history = historyOf(messages.slice(0, point))
-          const { compaction } = sent(history, { profile, budgetTokens: 1500, newest })
-          if (compaction === null || compaction === newest) continue
-          newest = compaction
-          file = fileAfter(history, profile, compaction, file)
-          // Half of the time nothing can be written.
-          late = count % 2 === 0 ? late : fileAfter(history, profile, compaction, late)
-        }
-        const end = historyOf(messages)
-        if (newest === null) return
-        const { systemCount } = end.structure
-        const held = numbersIn(fileAfter(end, profile, newest, late))
-        for (const index of runAtOnce(lostMessages(end, profile, cache, newest)))
-          expect(held).toContain(index - systemCount + 1)
-        for (const number of held) expect(numbersIn(file)).toContain(number)
-      }),
-      { numRuns: propertyRuns(50) },
-    )
+    forAll(50, conversation, policies, (messages, profile) => {
+      let newest: Compaction | null = null
+      let [file, late] = ['', '']
+      for (const [count, point] of historyOf(messages).structure.requestPoints.entries()) {
+        const history = historyOf(messages.slice(0, point))
+        const { compaction } = sent(history, { profile, budgetTokens: 1500, newest })
+        if (compaction === null || compaction === newest) continue
+        newest = compaction
+        file = fileAfter(history, profile, compaction, file)
+        // Half of the time nothing can be written.
+        late = count % 2 === 0 ? late : fileAfter(history, profile, compaction, late)
+      }
+      const end = historyOf(messages)
+      if (newest === null) return
+      const { systemCount } = end.structure
+      const held = numbersIn(fileAfter(end, profile, newest, late))
+      for (const index of runAtOnce(lostMessages(end, profile, cache, newest)))
+        expect(held).toContain(index - systemCount + 1)
+      for (const number of held) expect(numbersIn(file)).toContain(number)
+    })
   })
 })
 
@@ -253,14 +245,12 @@ const holdings = fc
 
 test('what a file holds is read from its last lines, whatever stands before them', () => {
   const some = fc.array(holdings, { minLength: 1, maxLength: 4 })
-  fc.assert(
-    fc.property(some, fc.string(), fc.option(holdings), (last, text, before) => {
-      const lines = last.map(writeHolding).join('')
-      const file = `${before === null ? '' : writeHolding(before)}${text}\n${lines}`
-      expect(readHoldings(file)).toEqual(last)
-      expect(readHoldings(lines)).toEqual(last)
-    }),
-  )
+  forAll(100, some, fc.string(), fc.option(holdings), (last, text, before) => {
+    const lines = last.map(writeHolding).join('')
+    const file = `${before === null ? '' : writeHolding(before)}${text}\n${lines}`
+    expect(readHoldings(file)).toEqual(last)
+    expect(readHoldings(lines)).toEqual(last)
+  })
 })
 
 test('runs of messages are written as ranges', () => {
@@ -304,13 +294,11 @@ test('a text stands as it is between two fences, which are longer than those wit
 test('whatever a text says, it is read back word for word and ends where it ends', () => {
   const piece = fc.oneof(fc.constantFrom('`', '~', '\n', '# x\n', '```\n', '~~~~\n'), fc.string())
   const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''))
-  fc.assert(
-    fc.property(text, text, (one, other) => {
-      const file = `## one\n\n${fenced(one)}\n## other\n\n${fenced(other)}`
-      expect(readArchive(file)).toEqual([
-        { heading: 'one', number: null, fences: [one] },
-        { heading: 'other', number: null, fences: [other] },
-      ])
-    }),
-  )
+  forAll(100, text, text, (one, other) => {
+    const file = `## one\n\n${fenced(one)}\n## other\n\n${fenced(other)}`
+    expect(readArchive(file)).toEqual([
+      { heading: 'one', number: null, fences: [one] },
+      { heading: 'other', number: null, fences: [other] },
+    ])
+  })
 })

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -6,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { closeAll, listen } from '../support/free-port.ts'
 import { environment, inPackages, runProgram, whyItDoesNotRun } from './stand/installed-program.ts'
 import { ollamaStand } from './stand/ollama-stand.ts'
 import { startReadingModel, type Dialect } from './stand/reading-models.ts'
@@ -139,16 +138,10 @@ async function startRecordingRelay(target: string) {
     asked.on('error', () => outgoing.destroy())
     incoming.pipe(asked)
   })
-  const own = await freePort()
-  await once(server.listen(own, '127.0.0.1'), 'listening')
   return {
-    origin: `http://127.0.0.1:${own}`,
+    origin: `http://127.0.0.1:${await listen(server)}`,
     requests,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close: () => closeAll(server),
   }
 }
 

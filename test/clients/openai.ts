@@ -117,10 +117,9 @@ export const openai: ChatLibrary = {
   },
   files: async () => {
     const content = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256))
-    await using at = await standWith((request, ...rest) => {
-      const answer = request.method === 'POST' ? json({ id: 'file-1', object: 'file' }) : bytes(content)
-      return answer(request, ...rest)
-    })
+    await using at = await standWith((request) =>
+      request.method === 'POST' ? json({ id: 'file-1', object: 'file' }) : bytes(content),
+    )
     const { files } = clientOf(at)
     const file = await toFile(content, 'lines.jsonl')
     expect(await files.create({ file, purpose: 'batch' })).toMatchObject({ id: 'file-1' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadSettings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
+import { namedProfile } from '../support/profiles.ts'
 import { startWarnings, type Memory, whoPaysForSummaries } from '../../src/commands/start-lines.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -48,8 +48,8 @@ describe('a start', () => {
 /** What the line at the start says, with one profile for each of these. */
 async function told(settings: string, ...profiles: readonly object[]): Promise<string> {
   const cwd = await temporaryFolder({ 'foldgate.yaml': settings })
-  const named = profiles.map((profile, index) => ({ ...profileSchema.parse(profile), name: `p${index}` }))
-  return whoPaysForSummaries(await settingsOf(cwd), new Map(named.map((profile) => [profile.name, profile])))
+  const named = profiles.map((profile, index) => [`p${index}`, namedProfile(`p${index}`, profile)] as const)
+  return whoPaysForSummaries(await settingsOf(cwd), new Map(named))
 }
 
 /** An upstream beside the default one. */

@@ -18,7 +18,7 @@ import { withOwnIds } from '../../src/formats/turns.ts'
 import { recallTool } from '../../src/recall/recall-tool.ts'
 import { factsOfBody, readBody, splicedBody, type ReadBody } from '../support/read-body.ts'
 import { sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 /** What a dialect shows of itself. Entries are given as JSON, as a client spells them. */
 export type DialectSamples = {
@@ -281,14 +281,11 @@ export function dialectContract(samples: DialectSamples): void {
     test.each(samples.streams)('a stream, cut anywhere: $name', ({ events, silent, ...said }) => {
       const whole = events.join('')
       expect(saidBy(eventsOf([whole]))).toMatchObject({ ...pickSaid(said), silent })
-      fc.assert(
-        fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 6 }), (cuts) => {
-          const places = [0, ...cuts.toSorted((one, other) => one - other), whole.length]
-          const pieces = places.map((place, index) => whole.slice(place, places[index + 1]))
-          expect(eventsOf(pieces)).toEqual(eventsOf([whole]))
-        }),
-        { numRuns: propertyRuns(30) },
-      )
+      forAll(30, fc.array(fc.nat({ max: whole.length }), { maxLength: 6 }), (cuts) => {
+        const places = [0, ...cuts.toSorted((one, other) => one - other), whole.length]
+        const pieces = places.map((place, index) => whole.slice(place, places[index + 1]))
+        expect(eventsOf(pieces)).toEqual(eventsOf([whole]))
+      })
       // What an observer leaves out says nothing that it would want to know.
       const reader = createEventReader({ eventCharactersMax: 1_000_000, streamType: answers.streamType })
       const told = [...reader.feed(whole), ...reader.end()]

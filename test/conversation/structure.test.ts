@@ -4,7 +4,7 @@ import { runAtOnce } from '../../src/json/source.ts'
 import { structureOf } from '../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../support/arbitrary-conversation.ts'
 import { assistant, calling, messagesOf, result, system, user } from '../support/chat-completions.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const structure = (...messages: readonly object[]) => runAtOnce(structureOf(messagesOf(messages)))
 
@@ -102,44 +102,35 @@ describe('units', () => {
 
 describe('in any conversation, broken or not', () => {
   test('below a request point the frontiers are those of the prefix that was sent there', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const whole = frontiersOf(messages)
-        for (const point of structure(...messages).requestPoints) {
-          const prefix = frontiersOf(messages.slice(0, point))
-          expect(whole.filter((index) => index <= point)).toEqual(prefix)
-        }
-      }),
-      { numRuns: propertyRuns(200) },
-    )
+    forAll(200, arbitraryMessages, (messages) => {
+      const whole = frontiersOf(messages)
+      for (const point of structure(...messages).requestPoints) {
+        const prefix = frontiersOf(messages.slice(0, point))
+        expect(whole.filter((index) => index <= point)).toEqual(prefix)
+      }
+    })
   })
 
   test('the last unit of every prefix is that of the prefix taken by itself', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const whole = structure(...messages)
-        for (let point = 1; point <= messages.length; point += 1) {
-          const prefix = structure(...messages.slice(0, point))
-          expect(whole.lastUnitStart(point)).toBe(prefix.unitStart(point - 1))
-        }
-      }),
-      { numRuns: propertyRuns(200) },
-    )
+    forAll(200, arbitraryMessages, (messages) => {
+      const whole = structure(...messages)
+      for (let point = 1; point <= messages.length; point += 1) {
+        const prefix = structure(...messages.slice(0, point))
+        expect(whole.lastUnitStart(point)).toBe(prefix.unitStart(point - 1))
+      }
+    })
   })
 
   test('no frontier stands before a tool message, and units lie between frontiers', () => {
-    fc.assert(
-      fc.property(arbitraryMessages, (messages) => {
-        const facts = messagesOf(messages)
-        const { unitStart, isFrontier } = runAtOnce(structureOf(facts))
-        expect(isFrontier(0) && isFrontier(messages.length)).toBe(true)
-        for (let index = 1; index < messages.length; index += 1) {
-          expect(isFrontier(index) && facts[index]?.facts.role === 'tool').toBe(false)
-          expect(unitStart(index)).toBe(isFrontier(index) ? index : unitStart(index - 1))
-        }
-      }),
-      { numRuns: propertyRuns(200) },
-    )
+    forAll(200, arbitraryMessages, (messages) => {
+      const facts = messagesOf(messages)
+      const { unitStart, isFrontier } = runAtOnce(structureOf(facts))
+      expect(isFrontier(0) && isFrontier(messages.length)).toBe(true)
+      for (let index = 1; index < messages.length; index += 1) {
+        expect(isFrontier(index) && facts[index]?.facts.role === 'tool').toBe(false)
+        expect(unitStart(index)).toBe(isFrontier(index) ? index : unitStart(index - 1))
+      }
+    })
   })
 })
 
@@ -179,30 +170,27 @@ describe('what shares an id', () => {
   )
 
   test('is never apart', () => {
-    fc.assert(
-      fc.property(sharing, (messages) => {
-        const whole = runAtOnce(structureOf(messages))
-        const last = new Map<string, { index: number; isNamed: boolean }>()
-        const expectTied = (from: number, to: number) => {
-          for (let at = from + 1; at <= to; at += 1) expect(whole.isFrontier(at)).toBe(false)
+    forAll(2_000, sharing, (messages) => {
+      const whole = runAtOnce(structureOf(messages))
+      const last = new Map<string, { index: number; isNamed: boolean }>()
+      const expectTied = (from: number, to: number) => {
+        for (let at = from + 1; at <= to; at += 1) expect(whole.isFrontier(at)).toBe(false)
+      }
+      for (const [index, { facts }] of messages.entries()) {
+        for (const id of facts.sharedIds ?? []) {
+          const before = last.get(id)
+          // What was named has come to its end: the same id again is another's.
+          if (before?.isNamed === false) expectTied(before.index, index)
+          last.set(id, { index, isNamed: false })
         }
-        for (const [index, { facts }] of messages.entries()) {
-          for (const id of facts.sharedIds ?? []) {
-            const before = last.get(id)
-            // What was named has come to its end: the same id again is another's.
-            if (before?.isNamed === false) expectTied(before.index, index)
-            last.set(id, { index, isNamed: false })
-          }
-          for (const id of facts.namedIds ?? []) {
-            const before = last.get(id)
-            if (before === undefined) continue
-            expectTied(before.index, index)
-            last.set(id, { index, isNamed: true })
-          }
+        for (const id of facts.namedIds ?? []) {
+          const before = last.get(id)
+          if (before === undefined) continue
+          expectTied(before.index, index)
+          last.set(id, { index, isNamed: true })
         }
-      }),
-      { numRuns: propertyRuns(2_000) },
-    )
+      }
+    })
   })
 
   // The story: every search of a conversation named its container, and all of the history became one unit.

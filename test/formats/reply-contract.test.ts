@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/json/json-value.ts'
 import type { CallRules, StreamEvent } from '../../src/formats/answer-contract.ts'
 import { nextStep } from '../../src/pipeline/reply/further-answers.ts'
 import { paragraphSeam } from '../../src/pipeline/reply/seams.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll, forAllAsync } from '../support/property-runs.ts'
 import { continuing, eventsIn, joiningOf, recalling } from './joined.ts'
 import { chats, messages, ollama, responses, type ReplyDialect } from './reply-dialects.ts'
 import * as items from './responses/reply/streamed.ts'
@@ -130,43 +130,34 @@ describe.each([chats, messages, responses, ollama])('in $name', (dialect) => {
   const answers = repliesOf(dialect)
 
   test('a streamed reply and a plain one of the same answers are the same, and one that stays passes as it came', () => {
-    fc.assert(
-      fc.property(answers, ({ rules, bodies, streams }) => {
-        const plain = joinedBodies(bodies, rules)
-        const streamed = joinedStreams(streams, rules)
-        expect(dialect.read(streamed.out)).toEqual(plain.body ?? bodies.at(-1))
-        expect(streamed.usage).toEqual(plain.usage)
-        expect(streamed.replies).toEqual(plain.replies)
-        const [events = []] = streams
-        const { out } = streamed
-        const isSame = out.length === events.length && out.every((event, at) => event === events[at])
-        expect(isSame).toBe(plain.body === null)
-        if (rules.toolName === null) return
-        const shown = dialect.partsIn(dialect.read(out))
-        const names = shown.map(({ name, function: called }) => name ?? Object(called).name)
-        expect(names).not.toContain('recall')
-      }),
-      { numRuns: propertyRuns(300) },
-    )
+    forAll(300, answers, ({ rules, bodies, streams }) => {
+      const plain = joinedBodies(bodies, rules)
+      const streamed = joinedStreams(streams, rules)
+      expect(dialect.read(streamed.out)).toEqual(plain.body ?? bodies.at(-1))
+      expect(streamed.usage).toEqual(plain.usage)
+      expect(streamed.replies).toEqual(plain.replies)
+      const [events = []] = streams
+      const { out } = streamed
+      const isSame = out.length === events.length && out.every((event, at) => event === events[at])
+      expect(isSame).toBe(plain.body === null)
+      if (rules.toolName === null) return
+      const shown = dialect.partsIn(dialect.read(out))
+      const names = shown.map(({ name, function: called }) => name ?? Object(called).name)
+      expect(names).not.toContain('recall')
+    })
   })
 
   test('a further answer may break off anywhere: the client gets a whole reply, which was cut', async () => {
-    await fc.assert(
-      fc.asyncProperty(answers, fc.nat(), async ({ bodies, streams }, at) => {
-        fc.pre(streams.length > 1)
-        const rules: CallRules = { toolName: 'recall', continues: true }
-        const last = streams.at(-1) ?? []
-        const { out, end } = brokenOff(
-          [...streams.slice(0, -1), last.slice(0, at % (last.length + 1))],
-          rules,
-        )
-        const reply = dialect.read([...out, ...end])
-        expect(reply['id']).toBe(bodies[0]?.['id'])
-        if (end.length > 1) expect(reply).toMatchObject(dialect.cut)
-        if (dialect === responses) await expectReadable([...out, ...end])
-      }),
-      { numRuns: propertyRuns(75) },
-    )
+    await forAllAsync(75, answers, fc.nat(), async ({ bodies, streams }, at) => {
+      fc.pre(streams.length > 1)
+      const rules: CallRules = { toolName: 'recall', continues: true }
+      const last = streams.at(-1) ?? []
+      const { out, end } = brokenOff([...streams.slice(0, -1), last.slice(0, at % (last.length + 1))], rules)
+      const reply = dialect.read([...out, ...end])
+      expect(reply['id']).toBe(bodies[0]?.['id'])
+      if (end.length > 1) expect(reply).toMatchObject(dialect.cut)
+      if (dialect === responses) await expectReadable([...out, ...end])
+    })
   })
 })
 
@@ -229,49 +220,42 @@ test.each([messages, responses])(
 
 test('of messages the client gets no empty text of ours, and thoughts only if it sends back all that stood before', () => {
   const { joinedStreams } = joiningOf(messages.replies)
-  fc.assert(
-    fc.property(repliesOf(messages), ({ rules, bodies, streams }) => {
-      const content = messages.partsIn(messages.read(joinedStreams(streams, rules).out))
-      const [first = []] = bodies.map(messages.partsIn)
-      const bound = first.findIndex(({ name }) => rules.toolName !== null && name === 'recall')
-      const known = bound === -1 ? first : first.slice(0, bound)
-      expect(content.filter(isThought)).toEqual(known.filter(isThought))
-      expect(content.filter(isEmpty).length).toBeLessThanOrEqual(first.filter(isEmpty).length)
-    }),
-    { numRuns: propertyRuns(200) },
-  )
+  forAll(200, repliesOf(messages), ({ rules, bodies, streams }) => {
+    const content = messages.partsIn(messages.read(joinedStreams(streams, rules).out))
+    const [first = []] = bodies.map(messages.partsIn)
+    const bound = first.findIndex(({ name }) => rules.toolName !== null && name === 'recall')
+    const known = bound === -1 ? first : first.slice(0, bound)
+    expect(content.filter(isThought)).toEqual(known.filter(isThought))
+    expect(content.filter(isEmpty).length).toBeLessThanOrEqual(first.filter(isEmpty).length)
+  })
 })
 
 /** What a server demands of what the client will send back: see `reply.ts` of the dialect. */
 test('of responses the client gets thoughts only with what they led to, if it sends back all that stood before', async () => {
   const { joinedStreams } = joiningOf(responses.replies)
-  await fc.assert(
-    fc.asyncProperty(repliesOf(responses), fc.nat(3), async ({ rules, bodies, streams }, sample) => {
-      const { out } = joinedStreams(streams, rules)
-      const output = responses.partsIn(responses.read(out))
-      if (sample === 0) await expectReadable(out)
-      const shown = new Set(output.map((item) => item['id']))
-      expect(shown.size).toBe(output.length)
-      const [first = [], ...further] = bodies.map(responses.partsIn)
-      expect(further.flat().filter((item) => shown.has(item['id']))).toEqual([])
-      // Behind the first call of ours that has thoughts behind it, nothing is known to the server by its id.
-      const isOurs = ({ name }: JsonObject) => rules.toolName !== null && name === 'recall'
-      const recall = first.findIndex(isOurs)
-      const bound =
-        recall === -1 ? -1 : first.findIndex(({ type }, at) => at > recall && type === 'reasoning')
-      if (bound !== -1) expect(first.slice(bound).filter((item) => shown.has(item['id']))).toEqual([])
-      for (const [at, item] of output.entries()) {
-        if (item['type'] !== 'reasoning') continue
-        const behind = first.slice(first.findIndex(({ id }) => id === item['id']) + 1)
-        const led = behind.find((each) => each['type'] !== 'reasoning' && !isOurs(each))
-        const next = output.slice(at + 1).find(({ type }) => type !== 'reasoning')
-        // What led to nothing, or to a call that was cut, has what comes next behind it.
-        const isOver = led === undefined || (further.length > 0 && led === first.at(-1))
-        if (!isOver) expect(next?.['id']).toBe(led['id'])
-      }
-    }),
-    { numRuns: propertyRuns(200) },
-  )
+  await forAllAsync(200, repliesOf(responses), fc.nat(3), async ({ rules, bodies, streams }, sample) => {
+    const { out } = joinedStreams(streams, rules)
+    const output = responses.partsIn(responses.read(out))
+    if (sample === 0) await expectReadable(out)
+    const shown = new Set(output.map((item) => item['id']))
+    expect(shown.size).toBe(output.length)
+    const [first = [], ...further] = bodies.map(responses.partsIn)
+    expect(further.flat().filter((item) => shown.has(item['id']))).toEqual([])
+    // Behind the first call of ours that has thoughts behind it, nothing is known to the server by its id.
+    const isOurs = ({ name }: JsonObject) => rules.toolName !== null && name === 'recall'
+    const recall = first.findIndex(isOurs)
+    const bound = recall === -1 ? -1 : first.findIndex(({ type }, at) => at > recall && type === 'reasoning')
+    if (bound !== -1) expect(first.slice(bound).filter((item) => shown.has(item['id']))).toEqual([])
+    for (const [at, item] of output.entries()) {
+      if (item['type'] !== 'reasoning') continue
+      const behind = first.slice(first.findIndex(({ id }) => id === item['id']) + 1)
+      const led = behind.find((each) => each['type'] !== 'reasoning' && !isOurs(each))
+      const next = output.slice(at + 1).find(({ type }) => type !== 'reasoning')
+      // What led to nothing, or to a call that was cut, has what comes next behind it.
+      const isOver = led === undefined || (further.length > 0 && led === first.at(-1))
+      if (!isOver) expect(next?.['id']).toBe(led['id'])
+    }
+  })
 })
 
 /** Numbers and places follow each other, all texts come in pieces, and OpenAI’s own library reads it event by event. */

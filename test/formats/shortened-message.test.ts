@@ -9,7 +9,7 @@ import { runAtOnce, type Source } from '../../src/json/source.ts'
 import { READ_BYTES_MAX } from '../../src/json/skipped-text.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 /** A conversation of one message, read as the proxy reads it; null where it cannot be. */
 function read(json: string): { readonly source: Source; readonly message: Message } | null {
@@ -100,21 +100,18 @@ const nasty = fc.constantFrom(
 )
 
 test('wherever the middle begins and ends, what is left is JSON, and the whole comes back', () => {
-  fc.assert(
-    fc.property(fc.array(nasty, { minLength: 1, maxLength: 12 }), fc.nat(30), (pattern, shift) => {
-      const unit = pattern.join('')
-      const json = `{"role":"user","content":"${'x'.repeat(shift)}${unit.repeat(Math.ceil((1.2 * READ_BYTES_MAX) / unit.length))}"}`
-      const found = read(json) ?? expect.fail('it was not read')
-      const form = readable(found.source, found.message)
-      const short = form.source.text(form.message.start, form.message.end)
-      const { content }: { content: string } = JSON.parse(short)
-      const whole: { content: string } = JSON.parse(json)
-      const [head = '', tail = ''] = content.split(/ \[… \d+ bytes not read \(\d+\) …\] /)
-      expect(whole.content.startsWith(head) && whole.content.endsWith(tail)).toBe(true)
-      expect(runAtOnce(restored(found.source, found.message, short)).json).toBe(json)
-    }),
-    { numRuns: propertyRuns(25) },
-  )
+  forAll(25, fc.array(nasty, { minLength: 1, maxLength: 12 }), fc.nat(30), (pattern, shift) => {
+    const unit = pattern.join('')
+    const json = `{"role":"user","content":"${'x'.repeat(shift)}${unit.repeat(Math.ceil((1.2 * READ_BYTES_MAX) / unit.length))}"}`
+    const found = read(json) ?? expect.fail('it was not read')
+    const form = readable(found.source, found.message)
+    const short = form.source.text(form.message.start, form.message.end)
+    const { content }: { content: string } = JSON.parse(short)
+    const whole: { content: string } = JSON.parse(json)
+    const [head = '', tail = ''] = content.split(/ \[… \d+ bytes not read \(\d+\) …\] /)
+    expect(whole.content.startsWith(head) && whole.content.endsWith(tail)).toBe(true)
+    expect(runAtOnce(restored(found.source, found.message, short)).json).toBe(json)
+  })
 })
 
 test('of a string of nothing but backslashes nothing is read', () => {

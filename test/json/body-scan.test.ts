@@ -4,7 +4,7 @@ import { BodyScanner } from '../../src/json/body-scan.ts'
 import type { BodyLimits } from '../../src/json/body-spans.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 import { endOfAnyValue, scanArray, scanObject, skipWhitespace } from '../../src/json/json-scan.ts'
 
 const roomy: BodyLimits = { ...bodyLimits, keysMax: Infinity }
@@ -40,13 +40,10 @@ const spaced = fc.json().chain((text) => {
 })
 
 test('all JSON is scanned to its end, whatever a step is, and its elements are counted', () => {
-  fc.assert(
-    fc.property(spaced, fc.integer({ min: 1, max: 40 }), (text, stepBytes) => {
-      const { fault, elements } = scannedAll(text, stepBytes)
-      expect([fault, elements]).toEqual([null, elementsOf(JSON.parse(text))])
-    }),
-    { numRuns: propertyRuns(300) },
-  )
+  forAll(300, spaced, fc.integer({ min: 1, max: 40 }), (text, stepBytes) => {
+    const { fault, elements } = scannedAll(text, stepBytes)
+    expect([fault, elements]).toEqual([null, elementsOf(JSON.parse(text))])
+  })
 })
 
 const pieces = fc.constantFrom(
@@ -67,12 +64,9 @@ test('nothing else is: what the scanner takes for JSON is what JSON.parse takes 
       .tuple(fc.json(), fc.nat(), fc.constantFrom(...Array.from('{}[]",:\\ 0-.eEtu\u0000x')))
       .map(([text, at, put]) => text.slice(0, at % text.length) + put + text.slice((at % text.length) + 1)),
   )
-  fc.assert(
-    fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, stepBytes) => {
-      expect(scannedAll(text, stepBytes).fault === null).toBe(isJson(text))
-    }),
-    { numRuns: propertyRuns(3_000) },
-  )
+  forAll(3_000, texts, fc.integer({ min: 1, max: 9 }), (text, stepBytes) => {
+    expect(scannedAll(text, stepBytes).fault === null).toBe(isJson(text))
+  })
 })
 
 test.each([

@@ -8,7 +8,7 @@ import type { EntrySpan } from '../../src/json/body-spans.ts'
 import { runAtOnce } from '../../src/json/source.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { sourceOf } from '../support/source.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const kept = (index: number): ViewItem => ({ kind: 'kept', index })
 const made = (json: string): ViewItem => ({ kind: 'made', json })
@@ -63,22 +63,20 @@ describe('spliceMessages', () => {
       minLength: 8,
       maxLength: 8,
     })
-    fc.assert(
-      fc.property(elements, choices, (values, choice) => {
-        const texts = values.map(([before, value, after]) => before + JSON.stringify(value) + after)
-        const items = values.flatMap((_, index): readonly ViewItem[] => {
-          if (choice[index] === 'drop') return []
-          if (choice[index] === 'replace') return [made('"new"')]
-          return choice[index] === 'insert' ? [made('"new"'), kept(index)] : [kept(index)]
-        })
-        const expected = items.map((item) => (item.kind === 'made' ? 'new' : values[item.index]?.[1]))
-        const original = `{"messages":[${texts.join(',')}]}`
-        const spliced = splice(original, items)
-        expect(JSON.parse(spliced)).toEqual(JSON.parse(JSON.stringify({ messages: expected })))
-        const isUnchanged = items.length === values.length && items.every((item) => item.kind === 'kept')
-        expect(isUnchanged ? spliced : original).toBe(original)
-      }),
-    )
+    forAll(100, elements, choices, (values, choice) => {
+      const texts = values.map(([before, value, after]) => before + JSON.stringify(value) + after)
+      const items = values.flatMap((_, index): readonly ViewItem[] => {
+        if (choice[index] === 'drop') return []
+        if (choice[index] === 'replace') return [made('"new"')]
+        return choice[index] === 'insert' ? [made('"new"'), kept(index)] : [kept(index)]
+      })
+      const expected = items.map((item) => (item.kind === 'made' ? 'new' : values[item.index]?.[1]))
+      const original = `{"messages":[${texts.join(',')}]}`
+      const spliced = splice(original, items)
+      expect(JSON.parse(spliced)).toEqual(JSON.parse(JSON.stringify({ messages: expected })))
+      const isUnchanged = items.length === values.length && items.every((item) => item.kind === 'kept')
+      expect(isUnchanged ? spliced : original).toBe(original)
+    })
   })
 })
 
@@ -131,34 +129,29 @@ const ascii = (text: string): string => text.replaceAll(/[^\n\t -~]/g, '?')
 
 describe('entries that stand in envelopes', () => {
   test('each block of a list is an entry, and an element without blocks is one itself', () => {
-    fc.assert(
-      fc.property(fc.array(element, { minLength: 1, maxLength: 5 }), indent, (list, space) => {
-        const text = ascii(JSON.stringify({ list, other: [{ content: [1] }] }, null, space))
-        const { entries } = read(text)
-        const again: { readonly list: readonly Element[] } = JSON.parse(text)
-        const expected = again.list.flatMap(entriesOf)
-        expect(entries.map(({ start, end }) => JSON.parse(text.slice(start, end)))).toEqual(
-          expected.map(({ value }) => value),
-        )
-        const holders = entries.map(({ envelope }) =>
-          envelope === undefined
-            ? {}
-            : JSON.parse(
-                text.slice(envelope.start, envelope.open) + text.slice(envelope.close, envelope.end),
-              ),
-        )
-        expect(holders).toEqual(
-          expected.map(({ holder, value }) => ({
-            ...holder,
-            ...('content' in Object(value) || Object.keys(holder).length === 0 ? {} : { content: [] }),
-          })),
-        )
-        // What is counted of entries that are known is what a scan of them counts.
-        const whole = entries.reduce((sum, { elements }) => sum + elements, entries.length)
-        expect(whole).toBe(elementsIn(JSON.parse(text).list))
-      }),
-      { numRuns: propertyRuns(200) },
-    )
+    forAll(200, fc.array(element, { minLength: 1, maxLength: 5 }), indent, (list, space) => {
+      const text = ascii(JSON.stringify({ list, other: [{ content: [1] }] }, null, space))
+      const { entries } = read(text)
+      const again: { readonly list: readonly Element[] } = JSON.parse(text)
+      const expected = again.list.flatMap(entriesOf)
+      expect(entries.map(({ start, end }) => JSON.parse(text.slice(start, end)))).toEqual(
+        expected.map(({ value }) => value),
+      )
+      const holders = entries.map(({ envelope }) =>
+        envelope === undefined
+          ? {}
+          : JSON.parse(text.slice(envelope.start, envelope.open) + text.slice(envelope.close, envelope.end)),
+      )
+      expect(holders).toEqual(
+        expected.map(({ holder, value }) => ({
+          ...holder,
+          ...('content' in Object(value) || Object.keys(holder).length === 0 ? {} : { content: [] }),
+        })),
+      )
+      // What is counted of entries that are known is what a scan of them counts.
+      const whole = entries.reduce((sum, { elements }) => sum + elements, entries.length)
+      expect(whole).toBe(elementsIn(JSON.parse(text).list))
+    })
   })
 
   test('a view is the JSON of its entries in the envelopes that they came in', () => {
@@ -166,47 +159,39 @@ describe('entries that stand in envelopes', () => {
       minLength: 20,
       maxLength: 20,
     })
-    fc.assert(
-      fc.property(
-        fc.array(element, { minLength: 1, maxLength: 5 }),
-        choices,
-        indent,
-        (list, chosen, space) => {
-          const text = ascii(JSON.stringify({ a: 1, list, z: 1e300 }, null, space))
-          const { entries } = read(text)
-          const items: ViewItem[] = []
-          /** What is expected: elements, each as its envelope's start and its entries. */
-          const expected: { envelope: number | null; values: unknown[] }[] = []
-          const add = (envelope: number | null, value: unknown): void => {
-            const last = expected.at(-1)
-            if (envelope !== null && last?.envelope === envelope) last.values.push(value)
-            else expected.push({ envelope, values: [value] })
-          }
-          for (const [index, { start, end, envelope }] of entries.entries()) {
-            const choice = chosen[index % chosen.length]
-            if (choice === 'insert') {
-              items.push({ kind: 'made', json: '"new"' })
-              add(null, 'new')
-            }
-            if (choice === 'replace') items.push({ kind: 'made', json: '"other"', place: index })
-            else if (choice !== 'drop') items.push({ kind: 'kept', index })
-            if (choice === 'drop') continue
-            add(envelope?.start ?? null, choice === 'replace' ? 'other' : JSON.parse(text.slice(start, end)))
-          }
-          const view = written(text, items)
-          const parsed = JSON.parse(view)
-          expect([parsed.a, parsed.z]).toEqual([1, 1e300])
-          expect(
-            parsed.list.map((each: Element) =>
-              Array.isArray(each.content) && each.content.length > 0 ? each.content : [each],
-            ),
-          ).toEqual(expected.map(({ values }) => values))
-          if (items.length === entries.length && items.every(({ kind }) => kind === 'kept'))
-            expect(view).toBe(text)
-        },
-      ),
-      { numRuns: propertyRuns(300) },
-    )
+    forAll(300, fc.array(element, { minLength: 1, maxLength: 5 }), choices, indent, (list, chosen, space) => {
+      const text = ascii(JSON.stringify({ a: 1, list, z: 1e300 }, null, space))
+      const { entries } = read(text)
+      const items: ViewItem[] = []
+      /** What is expected: elements, each as its envelope's start and its entries. */
+      const expected: { envelope: number | null; values: unknown[] }[] = []
+      const add = (envelope: number | null, value: unknown): void => {
+        const last = expected.at(-1)
+        if (envelope !== null && last?.envelope === envelope) last.values.push(value)
+        else expected.push({ envelope, values: [value] })
+      }
+      for (const [index, { start, end, envelope }] of entries.entries()) {
+        const choice = chosen[index % chosen.length]
+        if (choice === 'insert') {
+          items.push({ kind: 'made', json: '"new"' })
+          add(null, 'new')
+        }
+        if (choice === 'replace') items.push({ kind: 'made', json: '"other"', place: index })
+        else if (choice !== 'drop') items.push({ kind: 'kept', index })
+        if (choice === 'drop') continue
+        add(envelope?.start ?? null, choice === 'replace' ? 'other' : JSON.parse(text.slice(start, end)))
+      }
+      const view = written(text, items)
+      const parsed = JSON.parse(view)
+      expect([parsed.a, parsed.z]).toEqual([1, 1e300])
+      expect(
+        parsed.list.map((each: Element) =>
+          Array.isArray(each.content) && each.content.length > 0 ? each.content : [each],
+        ),
+      ).toEqual(expected.map(({ values }) => values))
+      if (items.length === entries.length && items.every(({ kind }) => kind === 'kept'))
+        expect(view).toBe(text)
+    })
   })
 
   // Which of two contents counts is anybody's guess: the element is left as one entry with both in it, for its reader to refuse.

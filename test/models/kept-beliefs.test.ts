@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadCounter } from '../../src/tokens/encodings.ts'
@@ -9,11 +8,12 @@ import {
   fakeUpstream,
   json,
   overflow,
+  windowedAt,
   type FakeUpstream,
   type Script,
 } from '../support/fake-upstream.ts'
 import { startFoldgate, type FoldgateOptions, type RunningFoldgate } from '../support/foldgate.ts'
-import { freePort } from '../support/free-port.ts'
+import { closeAll, freePort, listen } from '../support/free-port.ts'
 import { chatOf, postChat, rawMessages } from '../support/post-chat.ts'
 import { isLearnt, sharedStore } from '../pipeline/records/shared-store.ts'
 import { eventually } from '../support/eventually.ts'
@@ -50,13 +50,7 @@ async function requestsFor(
 }
 
 const windowTokens = 4096
-
-/** Has a window of 4,096 tokens of four bytes. */
-const windowed: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  const answer = tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine')
-  return answer(request, outgoing, incoming)
-}
+const windowed = windowedAt(windowTokens)
 
 /** A conversation that overflows this window, other than those of other seeds. */
 const tooLong = (seed: number) => chatOf(longRun(14, seed))
@@ -118,13 +112,10 @@ const counted = {
 /** Counts half as many tokens again as we do, and refuses what exceeds its window by that. */
 async function denseCounter(): Promise<Script> {
   const { count } = await loadCounter('o200k_base')
-  return (received, outgoing, incoming) => {
+  return (received) => {
     const tokens = Math.round(rawMessages(received).reduce((sum, text) => sum + count(text), 0) * 1.5)
     const isTooLong = tokens > budgetTokens
-    const answer = isTooLong
-      ? overflow(16_000, tokens + 2_000)
-      : completion('fine', { prompt_tokens: tokens })
-    return answer(received, outgoing, incoming)
+    return isTooLong ? overflow(16_000, tokens + 2_000) : completion('fine', { prompt_tokens: tokens })
   }
 }
 
@@ -235,13 +226,9 @@ async function llamaServer(port: number, contextTokens: number) {
       : { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] }
     outgoing.writeHead(isProps || method === 'POST' ? 200 : 404, { 'content-type': 'application/json' })
     outgoing.end(JSON.stringify(body))
-  }).listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  return async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
+  })
+  await listen(server, port)
+  return () => closeAll(server)
 }
 
 // With a larger context conversations went on being compacted under the small one until a minute was over, and what a

@@ -4,7 +4,7 @@ import { unknownWindow } from '../support/models.ts'
 import type { ServerWindow } from '../../src/models/discovery/server-windows.ts'
 import type { ModelRecord } from '../../src/models/model-record.ts'
 import { findOwnWindow } from '../../src/models/own-window.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
+import { namedProfile } from '../support/profiles.ts'
 import { parseUpstreamAddress } from '../../src/upstream/address.ts'
 
 const learnt = (
@@ -88,8 +88,8 @@ test.each([{ configuredTokens: 100_000 }, learnt(90_000), loaded(90_000), {}])(
 
 const nowMs = 10_000_000
 const atMs = nowMs - 60_000
-const auto = { ...profileSchema.parse({}), name: 'default' }
-const fixed = { ...profileSchema.parse({ window: { tokens: 32_000 } }), name: 'default' }
+const auto = namedProfile('default')
+const fixed = namedProfile('default', { window: { tokens: 32_000 } })
 
 const refused = { window: { value: { tokens: 8_192, kind: 'total' }, from: 'refusal', atMs } } as const
 const stated = (tokens: number, hasChanged = false) =>

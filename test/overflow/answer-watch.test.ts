@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AnswerWatch, WatchDecision } from '../../src/overflow/answer-watch.ts'
 import { watchJson, watchStream, createTailObserver } from '../support/chat-completions.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const unknown = { knownWindowTokens: null }
 const overflowText = 'prompt is too long: 9000 tokens > 8192 maximum'
@@ -176,18 +177,16 @@ test('the decision does not depend on where the stream was cut or how its lines 
     lineEnd: fc.constantFrom('\n', '\r\n', '\r'),
     sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
   })
-  fc.assert(
-    fc.property(cut, ({ text, lineEnd, sizes }) => {
-      const ended = text.replaceAll('\n', lineEnd)
-      const watch = watchStream(unknown)
-      for (let start = 0, turn = 0; start < ended.length; turn++) {
-        const size = sizes[turn % sizes.length] ?? 1
-        watch.feed(ended.slice(start, start + size))
-        start += size
-      }
-      expect(watch.end()).toEqual(decideOn(watchStream(unknown), text))
-    }),
-  )
+  forAll(100, cut, ({ text, lineEnd, sizes }) => {
+    const ended = text.replaceAll('\n', lineEnd)
+    const watch = watchStream(unknown)
+    for (let start = 0, turn = 0; start < ended.length; turn++) {
+      const size = sizes[turn % sizes.length] ?? 1
+      watch.feed(ended.slice(start, start + size))
+      start += size
+    }
+    expect(watch.end()).toEqual(decideOn(watchStream(unknown), text))
+  })
 })
 
 describe('a plain answer is judged when it is complete', () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainClassification, type Classification } from '../../src/overflow/classification.ts'
 import { nextAttempt, type RefusedAttempt } from '../../src/overflow/tighten.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const total = (tokens: number) => ({ tokens, kind: 'total' as const })
 const overflow: Classification = plainClassification('overflow', 'compact')
@@ -191,27 +192,25 @@ test('whatever an upstream states, budgets and limits only ever shrink and the a
     outputLimitTokens: fc.option(tokens),
     window,
   })
-  fc.assert(
-    fc.property(start, fc.array(answers, { minLength: 6, maxLength: 6 }), (from, classifications) => {
-      const state = refused(from)
-      for (const [index, classification] of classifications.entries()) {
-        Object.assign(state, { attempt: index + 1, classification })
-        const next = nextAttempt(state)
-        if (next.kind === 'give-up') return
-        const limit = next.kind === 'clamp' ? next.outputTokens : next.clampOutputTokens
-        const budget = next.kind === 'compact' ? next.budgetTokens : state.budgetTokens
-        expect(limit ?? 1).toBeGreaterThanOrEqual(1)
-        expect(limit ?? 0).toBeLessThan(state.outputLimitTokens ?? 1)
-        expect(budget).toBeGreaterThanOrEqual(1)
-        expect(next.kind === 'clamp' || budget < Math.min(state.budgetTokens, state.sentTokens)).toBe(true)
-        expect(next.kind === 'clamp' || next.smallest === (index + 1 === 3)).toBe(true)
-        Object.assign(state, {
-          budgetTokens: budget,
-          sentTokens: Math.min(state.sentTokens, budget),
-          outputLimitTokens: limit ?? state.outputLimitTokens,
-        })
-      }
-      expect.unreachable('attempts must end')
-    }),
-  )
+  forAll(100, start, fc.array(answers, { minLength: 6, maxLength: 6 }), (from, classifications) => {
+    const state = refused(from)
+    for (const [index, classification] of classifications.entries()) {
+      Object.assign(state, { attempt: index + 1, classification })
+      const next = nextAttempt(state)
+      if (next.kind === 'give-up') return
+      const limit = next.kind === 'clamp' ? next.outputTokens : next.clampOutputTokens
+      const budget = next.kind === 'compact' ? next.budgetTokens : state.budgetTokens
+      expect(limit ?? 1).toBeGreaterThanOrEqual(1)
+      expect(limit ?? 0).toBeLessThan(state.outputLimitTokens ?? 1)
+      expect(budget).toBeGreaterThanOrEqual(1)
+      expect(next.kind === 'clamp' || budget < Math.min(state.budgetTokens, state.sentTokens)).toBe(true)
+      expect(next.kind === 'clamp' || next.smallest === (index + 1 === 3)).toBe(true)
+      Object.assign(state, {
+        budgetTokens: budget,
+        sentTokens: Math.min(state.sentTokens, budget),
+        outputLimitTokens: limit ?? state.outputLimitTokens,
+      })
+    }
+    expect.unreachable('attempts must end')
+  })
 })

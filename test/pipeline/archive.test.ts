@@ -77,14 +77,14 @@ describe('with archive.dir', () => {
     const { dir, settings } = await archivePlace()
     let seen: TestMessage[] = []
     let losses = 0
-    const upstream: Script = async (request, outgoing, incoming) => {
+    const upstream: Script = async (request) => {
       const missing = missingIn(seen, rawMessages(request))
       const [name] = existsSync(dir) ? await readdir(dir) : []
       const file = name === undefined ? '' : readFileSync(join(dir, name), 'utf8')
       // Nothing waits here: what is not written now was sent without it.
       expect(unkept(seen, missing, file)).toEqual([])
       losses = Math.max(losses, missing.length)
-      await completion('fine')(request, outgoing, incoming)
+      return completion('fine')
     }
     await using stand = await standWith(upstream, { profile: unrendered, settings })
     let conversation = ''
@@ -119,10 +119,10 @@ describe('with archive.dir', () => {
     const { dir, settings } = await archivePlace()
     const messages = longRun(14, 2, 0.6)
     let file = ''
-    const again: Script = async (request, outgoing, incoming) => {
+    const again: Script = async () => {
       const [name = ''] = await readdir(dir)
       file = readFileSync(join(dir, name), 'utf8')
-      await completion('fine')(request, outgoing, incoming)
+      return completion('fine')
     }
     await using stand = await standWith([overflow(4096), again], {
       settings,
@@ -142,14 +142,14 @@ describe('with archive.dir', () => {
     const { dir, settings } = await archivePlace()
     let waiting: (() => void)[] = []
     // No run is answered before all of them were prepared: none is taken for another's branch.
-    const together: Script = async (request, outgoing, incoming) => {
+    const together: Script = async () => {
       await new Promise<void>((resolve) => {
         waiting.push(resolve)
         if (waiting.length < runs.length) return
         for (const go of waiting) go()
         waiting = []
       })
-      await completion('fine')(request, outgoing, incoming)
+      return completion('fine')
     }
     await using stand = await standWith(together, { profile, settings })
     const runs = [run, ...[12, 13].map((seed) => [...run.slice(0, 2), ...longRun(24, seed, 0.5).slice(2)])]
@@ -211,10 +211,10 @@ async function summarised(options: SummaryStandOptions) {
   const upstreamFiles: string[] = []
   await using stand = await summaryStand({
     ...options,
-    script: async (request, outgoing, incoming) => {
+    script: async (request) => {
       const [, path] = /file (\/\S+?\.md)/.exec(request.body.toString()) ?? []
       if (path !== undefined) upstreamFiles.push(readFileSync(path, 'utf8'))
-      await completion('Understood.')(request, outgoing, incoming)
+      return completion('Understood.')
     },
   })
   const turns = await stand.agent({ roundTokens: 1000 }).turns(12, { pause: stand.model.quiet })

@@ -19,11 +19,9 @@ const rule = 'Never push to the branch "release/7".\nAsk first, <every> time.'
 test.each(wires)(
   'what stands between <keep> marks is in every view, word for word, in $name',
   async ({ path, body, answer }) => {
-    await using at = await standWith(
-      async (request, outgoing, incoming) =>
-        answer(Math.ceil(request.body.length / 4))(request, outgoing, incoming),
-      { profile: { window: { tokens: 5_000 } } },
-    )
+    await using at = await standWith((request) => answer(Math.ceil(request.body.length / 4)), {
+      profile: { window: { tokens: 5_000 } },
+    })
     const steps: Step[] = [
       { user: 'Begin.' },
       ...rounds(0, 2),
@@ -47,11 +45,9 @@ test.each(wires)(
 test('of more than an eighth of the room the newest is kept, and the log says so', async () => {
   const [chat] = wires
   if (chat === undefined) throw new Error('no wire')
-  await using at = await standWith(
-    async (request, outgoing, incoming) =>
-      chat.answer(Math.ceil(request.body.length / 4))(request, outgoing, incoming),
-    { profile: { window: { tokens: 5_000 } } },
-  )
+  await using at = await standWith((request) => chat.answer(Math.ceil(request.body.length / 4)), {
+    profile: { window: { tokens: 5_000 } },
+  })
   const kept = times(12, (place): Step => ({
     user: `<keep>rule ${place}: ${words(place, 20)}</keep> ${words(place + 50, 60)}`,
   }))

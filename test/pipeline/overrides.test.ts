@@ -1,21 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientOverrides } from '../../src/config/settings-schema.ts'
-import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
+import { profilesOf } from '../support/profiles.ts'
 import { rawExchange } from '../support/raw-client.ts'
 
-const profileOf = (name: string, file: object): [string, Profile] => [
-  name,
-  { ...profileSchema.parse(file), name },
-]
-
-const profiles = new Map([
-  profileOf('default', {}),
-  profileOf('small', { models: ['small-*'], window: { tokens: 9_000 } }),
-  profileOf('team-a', { headers: { 'x-agent': 'a' } }),
-])
+const profiles = profilesOf({
+  default: {},
+  small: { models: ['small-*'], window: { tokens: 9_000 } },
+  'team-a': { headers: { 'x-agent': 'a' } },
+})
 
 const settings = {
   client_keys: [

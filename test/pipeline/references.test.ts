@@ -32,11 +32,9 @@ const steps: readonly Step[] = [
 
 /** Sends the conversation as it grows; the bodies that the upstream received, by how many steps the client had sent. */
 async function live({ path, body, answer }: Wire, windowTokens: number, given = steps) {
-  await using at = await standWith(
-    async (request, outgoing, incoming) =>
-      answer(Math.ceil(request.body.length / 4))(request, outgoing, incoming),
-    { profile: { window: { tokens: windowTokens } } },
-  )
+  await using at = await standWith((request) => answer(Math.ceil(request.body.length / 4)), {
+    profile: { window: { tokens: windowTokens } },
+  })
   const actions: (string | null)[] = []
   for (let count = 1; count <= given.length; count += 1) {
     const answered = await fetch(`${at.url}${path}`, { method: 'POST', body: body(given.slice(0, count)) })

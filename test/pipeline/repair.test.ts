@@ -12,16 +12,14 @@ const repair = { repair: true }
 const smallWindow = { ...repair, window: { tokens: 4_096, output_reserve: 512 } }
 
 /** Takes what OpenAI takes, and refuses the rest in its words. */
-const judge: Script = (received, outgoing, incoming) => {
+const judge: Script = (received) => {
   const [first] = ruleBreaks(
     rawMessages(received).map((text): unknown => JSON.parse(text)),
     'lenient',
   )
-  const answer =
-    first === undefined
-      ? completion('fine')
-      : json({ error: { message: first.message, param: first.param } }, 400)
-  return answer(received, outgoing, incoming)
+  return first === undefined
+    ? completion('fine')
+    : json({ error: { message: first.message, param: first.param } }, 400)
 }
 
 const call = (id: string, name = 'read_file') => ({

@@ -27,10 +27,9 @@ const profile = { window: { tokens: 4_000, output_reserve: 400 } }
 /** A model that thinks and then calls a tool, or says what `says` gives for the request of this number. */
 function thinker(shape: ThoughtShape, says: (round: number) => string | null = () => null): Script {
   let round = 0
-  return (request, outgoing, incoming) => {
+  return (request) => {
     const body = bodyOf(request)
-    if (misplacedThought(body) !== null)
-      return json({ error: { message: REFUSAL, code: '400' } }, 400)(request, outgoing, incoming)
+    if (misplacedThought(body) !== null) return json({ error: { message: REFUSAL, code: '400' } }, 400)
     round += 1
     const said = says(round)
     const calls = {
@@ -44,16 +43,15 @@ function thinker(shape: ThoughtShape, says: (round: number) => string | null = (
       ...(said === null ? { tool_calls: [calls] } : {}),
     }
     const choices = [{ index: 0, message, finish_reason: said === null ? 'tool_calls' : 'stop' }]
-    return json({ id: 'x', object: 'chat.completion', model: 'm', choices })(request, outgoing, incoming)
+    return json({ id: 'x', object: 'chat.completion', model: 'm', choices })
   }
 }
 
 /** A model that thinks, reads back what it was asked for, thinks again and says it. */
 function reader(): Script {
-  return (request, outgoing, incoming) => {
+  return (request) => {
     const body = bodyOf(request)
-    if (misplacedThought(body) !== null)
-      return json({ error: { message: REFUSAL, code: '400' } }, 400)(request, outgoing, incoming)
+    if (misplacedThought(body) !== null) return json({ error: { message: REFUSAL, code: '400' } }, 400)
     const hasRead = messagesIn(body).at(-1)?.['role'] === 'tool'
     const call = { name: 'recall_conversation', arguments: '{"messages":"#3"}' }
     const message = {
@@ -63,14 +61,13 @@ function reader(): Script {
     }
     const finish_reason = hasRead ? 'stop' : 'tool_calls'
     const head = { id: 'x', created: 1, model: 'm' }
-    if (body['stream'] !== true)
-      return json({ ...head, choices: [{ index: 0, message, finish_reason }] })(request, outgoing, incoming)
+    if (body['stream'] !== true) return json({ ...head, choices: [{ index: 0, message, finish_reason }] })
     const chunks = [
       { delta: message, finish_reason: null },
       { delta: {}, finish_reason },
     ].map((choice) => `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] })}\n\n`)
     const events = `${chunks.join('')}data: [DONE]\n\n`
-    return bytes(events, { 'content-type': 'text/event-stream' })(request, outgoing, incoming)
+    return bytes(events, { 'content-type': 'text/event-stream' })
   }
 }
 

@@ -40,8 +40,7 @@ test.each(['lenient', 'strict'])(
   'of 20 group chats, each sentence is told as its speaker’s, template %s',
   async (template) => {
     await using at = await standWith(
-      async (request, outgoing, incoming) =>
-        completion('ok', { prompt_tokens: Math.ceil(request.body.length / 4) })(request, outgoing, incoming),
+      (request) => completion('ok', { prompt_tokens: Math.ceil(request.body.length / 4) }),
       { profile: { window: { tokens: 3_000 }, template } },
     )
     for (const seed of times(20, (each) => each + 1)) {

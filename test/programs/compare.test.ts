@@ -61,10 +61,10 @@ async function open(script: Script) {
 /** A model that reads another file ten times in a hundred, and calls another tool in `harm` of a hundred compacted prompts. */
 function forgetful(harm: number) {
   const dice = openDice(5)
-  return open((request, outgoing, incoming) => {
+  return open((request) => {
     const isHarmed = isCompacted(request) && dice.below(100) < harm
     const path = dice.below(100) < 10 ? 'other.ts' : 'usual.ts'
-    return calling(isHarmed ? 'list_files' : 'read_file', { path })(request, outgoing, incoming)
+    return calling(isHarmed ? 'list_files' : 'read_file', { path })
   })
 }
 
@@ -195,12 +195,12 @@ describe('foldgate compare', () => {
 
   test('a busy upstream is asked again, a refused output limit goes by its other name, and what refuses all ends it', async () => {
     let asked = 0
-    const moody = await open((request, outgoing, incoming) => {
+    const moody = await open((request) => {
       asked += 1
-      if (asked === 1) return json({}, 429, { 'retry-after': '0' })(request, outgoing, incoming)
+      if (asked === 1) return json({}, 429, { 'retry-after': '0' })
       const isOld = 'max_tokens' in JSON.parse(request.body.toString())
       const said = "Unsupported parameter: 'max_tokens' is not supported with this model."
-      return (isOld ? json({ error: { message: said } }, 400) : calling('x', {}))(request, outgoing, incoming)
+      return isOld ? json({ error: { message: said } }, 400) : calling('x', {})
     })
     const cwd = await talks(2)
     expect((await output(argsFor(moody.url, '--yes', '--pairs', '2'), { cwd })).code).toBe(0)
@@ -243,7 +243,7 @@ describe('foldgate compare', () => {
       'recorded/notes.txt': 'nothing',
       'profiles/default.yaml': 'window: {tokens: 60000}\n',
     })
-    const upstream = await open((request, outgoing, incoming) =>
+    const upstream = await open((request) =>
       json(
         request.url.endsWith('/responses')
           ? {
@@ -257,7 +257,7 @@ describe('foldgate compare', () => {
               content: [{ type: 'text', text: 'So.' }],
               stop_reason: 'end_turn',
             },
-      )(request, outgoing, incoming),
+      ),
     )
     const args = [
       'compare',

@@ -21,12 +21,12 @@ const delta = (content: string) => `data: {"choices":[{"index":0,"delta":{"conte
 function halves() {
   const begun = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  const script: Script = async (received, outgoing, incoming) => {
-    if (!received.body.includes('"stream":true')) return completion('fine')(received, outgoing, incoming)
+  const script: Script = async (received, outgoing) => {
+    if (!received.body.includes('"stream":true')) return completion('fine')
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     outgoing.write(delta('first half'), () => begun.resolve())
     await released.promise
-    outgoing.end(`${delta('second half')}data: [DONE]\n\n`)
+    return void outgoing.end(`${delta('second half')}data: [DONE]\n\n`)
   }
   const whole = `${delta('first half')}${delta('second half')}data: [DONE]\n\n`
   return { script, hasBegun: begun.promise, release: () => released.resolve(), whole }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request, type RequestListener } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
-import { freePort, listen } from '../support/free-port.ts'
+import { closeAll, freePort, listen } from '../support/free-port.ts'
 import { serve } from './program.ts'
 
 /** A server that answers these paths with this status and body, all others with 404. */
@@ -19,10 +19,7 @@ async function server(
   }
   const listening = createServer(listener)
   const port = await listen(listening)
-  onTestFinished(() => {
-    listening.close()
-    listening.closeAllConnections()
-  })
+  onTestFinished(() => closeAll(listening))
   return { origin: `http://127.0.0.1:${port}`, seen }
 }
 

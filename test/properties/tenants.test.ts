@@ -166,16 +166,14 @@ function clientOf(credentials: Credentials, tenant: number) {
 }
 
 /** Holds each tenant to its own window, says what came from its cache, and puts the tenant's name into each answer. */
-const upstreamOfAll: Script = (request, outgoing, incoming) => {
+const upstreamOfAll: Script = (request) => {
   const tenant = tenantOf(request) ?? 0
   const tokens = wordsOf(textsIn(request))
   const windowTokens = windows[tenant] ?? 0
   const text = `## Facts\nTenant ${tenant} has had its nightly build repaired up to here.`
   const usage = { prompt_tokens: tokens, prompt_tokens_details: { cached_tokens: Math.floor(tokens * 0.9) } }
-  let script = completion(text, usage)
-  if (request.body.includes('"stream":true')) script = stream(text)
-  if (tokens > windowTokens) script = overflow(windowTokens, tokens)
-  return script(request, outgoing, incoming)
+  if (tokens > windowTokens) return overflow(windowTokens, tokens)
+  return request.body.includes('"stream":true') ? stream(text) : completion(text, usage)
 }
 
 async function postTo(url: string, body: object, headers: Readonly<Record<string, string>>) {

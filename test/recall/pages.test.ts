@@ -10,7 +10,7 @@ import { conversation } from '../support/arbitrary-conversation.ts'
 import { brokenConversation } from '../support/conversations.ts'
 import { countThirds, subjectFrom, viewTexts } from '../support/subject.ts'
 import { anyArguments, ask, askAll, held } from './asking.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 const counter = await loadCounter('o200k_base')
 
@@ -44,34 +44,25 @@ const anyCall: fc.Arbitrary<object> = fc.oneof(
 describe('the pages of an answer', () => {
   test('joined are the answer, whatever their sizes', () => {
     const sizes = fc.array(fc.integer({ min: 150, max: 2000 }), { minLength: 1, maxLength: 4 })
-    fc.assert(
-      fc.property(anyHeld, anyCall, sizes, (asked, call, pageSizes) => {
-        expect(askAll(asked, call, pageSizes).text).toBe(askAll(asked, call).text)
-      }),
-      { numRuns: propertyRuns(50) },
-    )
+    forAll(50, anyHeld, anyCall, sizes, (asked, call, pageSizes) => {
+      expect(askAll(asked, call, pageSizes).text).toBe(askAll(asked, call).text)
+    })
   })
 
   test('never take more than they may', () => {
     const offset = fc.oneof(fc.constant(0), fc.nat(4000))
-    fc.assert(
-      fc.property(anyHeld, anyCall, fc.nat(600), offset, (asked, call, tokensMax, at) => {
-        const page = ask(asked, { ...call, offset: at }, tokensMax)
-        expect(countThirds(page)).toBeLessThanOrEqual(tokensMax)
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, anyHeld, anyCall, fc.nat(600), offset, (asked, call, tokensMax, at) => {
+      const page = ask(asked, { ...call, offset: at }, tokensMax)
+      expect(countThirds(page)).toBeLessThanOrEqual(tokensMax)
+    })
   })
 
   test('never take more in an encoding, where a text is not the sum of its parts', () => {
-    fc.assert(
-      fc.property(anyConversation, anyCall, fc.nat(600), (messages, call, tokensMax) => {
-        const history = subjectFrom(JSON.stringify(messages), counter)
-        const page = runAtOnce(answerRecall(held(history, 3000), JSON.stringify(call), tokensMax))
-        expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
-      }),
-      { numRuns: propertyRuns(30) },
-    )
+    forAll(30, anyConversation, anyCall, fc.nat(600), (messages, call, tokensMax) => {
+      const history = subjectFrom(JSON.stringify(messages), counter)
+      const page = runAtOnce(answerRecall(held(history, 3000), JSON.stringify(call), tokensMax))
+      expect(counter.count(page)).toBeLessThanOrEqual(tokensMax)
+    })
   })
 
   test('split no character', () => {
@@ -88,66 +79,54 @@ describe('the pages of an answer', () => {
 
 describe('what was left out', () => {
   test('can be read word for word, message by message', () => {
-    fc.assert(
-      fc.property(anyHeld, (asked) => {
-        const { systemCount } = asked.history.structure
-        for (const index of asked.history.messages.keys()) {
-          if (index < systemCount) continue
-          const text = unmarked(askAll(asked, { messages: index - systemCount + 1 }).text)
-          for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
-        }
-      }),
-      { numRuns: propertyRuns(40) },
-    )
+    forAll(40, anyHeld, (asked) => {
+      const { systemCount } = asked.history.structure
+      for (const index of asked.history.messages.keys()) {
+        if (index < systemCount) continue
+        const text = unmarked(askAll(asked, { messages: index - systemCount + 1 }).text)
+        for (const said of textsOf(asked, index)) expect(text).toContain(`\n${said}\n`)
+      }
+    })
   })
 
   test('is all that does not stand in the view word for word', () => {
-    fc.assert(
-      fc.property(anyHeld, (asked) => {
-        const { history, compacted } = asked
-        const texts = compacted === null ? '' : viewTexts(history, compacted.view).join('\n')
-        const out = new Set(leftOutOf(history, compacted).map(({ index }) => index))
-        for (const [index, message] of history.messages.entries()) {
-          const own = history.source.text(message.start, message.end)
-          const isThere = texts.includes(own) || partsOf(own).every((part) => texts.includes(inner(part)))
-          if (!out.has(index)) expect(isThere).toBe(true)
-        }
-        const listed = [...askAll(asked, {}).text.matchAll(/^#(\d+) /gm)].map(([, number]) => Number(number))
-        const { systemCount } = history.structure
-        expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
-      }),
-      { numRuns: propertyRuns(50) },
-    )
+    forAll(50, anyHeld, (asked) => {
+      const { history, compacted } = asked
+      const texts = compacted === null ? '' : viewTexts(history, compacted.view).join('\n')
+      const out = new Set(leftOutOf(history, compacted).map(({ index }) => index))
+      for (const [index, message] of history.messages.entries()) {
+        const own = history.source.text(message.start, message.end)
+        const isThere = texts.includes(own) || partsOf(own).every((part) => texts.includes(inner(part)))
+        if (!out.has(index)) expect(isThere).toBe(true)
+      }
+      const listed = [...askAll(asked, {}).text.matchAll(/^#(\d+) /gm)].map(([, number]) => Number(number))
+      const { systemCount } = history.structure
+      expect(listed.toReversed()).toEqual([...out].map((index) => index - systemCount + 1))
+    })
   })
 
   test('is found by each of its words', () => {
-    fc.assert(
-      fc.property(anyHeld, fc.nat(), fc.nat(), (asked, place, position) => {
-        const out = leftOutOf(asked.history, asked.compacted)
-        const index = out[place % Math.max(1, out.length)]?.index ?? -1
-        const words = textsOf(asked, index)
-          .flatMap((text) => text.split(/\s+/))
-          .filter((word) => word !== '' && word.length <= 200 && !/^"[^"]+"$/.test(word))
-        const word = words[position % Math.max(1, words.length)]
-        fc.pre(word !== undefined)
-        const { text } = askAll(asked, { search: word })
-        expect(text).toMatch(/^\[recall: these hold it/)
-        expect(text.toLowerCase()).toContain(word.toLowerCase())
-        const number = `#${index - asked.history.structure.systemCount + 1}`
-        const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
-        expect(text).toMatch(named)
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, anyHeld, fc.nat(), fc.nat(), (asked, place, position) => {
+      const out = leftOutOf(asked.history, asked.compacted)
+      const index = out[place % Math.max(1, out.length)]?.index ?? -1
+      const words = textsOf(asked, index)
+        .flatMap((text) => text.split(/\s+/))
+        .filter((word) => word !== '' && word.length <= 200 && !/^"[^"]+"$/.test(word))
+      const word = words[position % Math.max(1, words.length)]
+      fc.pre(word !== undefined)
+      const { text } = askAll(asked, { search: word })
+      expect(text).toMatch(/^\[recall: these hold it/)
+      expect(text.toLowerCase()).toContain(word.toLowerCase())
+      const number = `#${index - asked.history.structure.systemCount + 1}`
+      const named = new RegExp(String.raw`^${number} \[|also in .*${number}\b|and \d+ more|\d more\n`, 'm')
+      expect(text).toMatch(named)
+    })
   })
 
   test('is never in the way of an answer, whatever the arguments', () => {
-    fc.assert(
-      fc.property(anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
-        expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)
-      }),
-      { numRuns: propertyRuns(75) },
-    )
+    forAll(75, anyHeld, anyArguments, fc.nat(300), (asked, text, tokensMax) => {
+      expect(countThirds(ask(asked, text, tokensMax))).toBeLessThanOrEqual(tokensMax)
+    })
   })
 })
 

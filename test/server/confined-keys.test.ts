@@ -1,8 +1,8 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
 import { completion, fakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts'
 import { startFoldgate, type RunningFoldgate } from '../support/foldgate.ts'
+import { profilesOf } from '../support/profiles.ts'
 import { rawExchange } from '../support/raw-client.ts'
 
 // An operator gives a team a key of Foldgate's that is confined to the profile of a small model, and holds the
@@ -11,16 +11,11 @@ import { rawExchange } from '../support/raw-client.ts'
 // same path in capitals, PUT: each reached the large model. And `overrides: false`, which is to keep a conversation from
 // going past Foldgate, was worth as little.
 
-const profileOf = (name: string, file: object): [string, Profile] => [
-  name,
-  { ...profileSchema.parse(file), name },
-]
-
-const profiles = new Map([
-  profileOf('default', {}),
-  profileOf('small', { models: ['small-*'] }),
-  profileOf('agents', { headers: { 'x-agent': 'a' } }),
-])
+const profiles = profilesOf({
+  default: {},
+  small: { models: ['small-*'] },
+  agents: { headers: { 'x-agent': 'a' } },
+})
 
 const keys = { TEAM: 'fg-team', READ: 'fg-read', ANY: 'fg-any', HELD: 'sk-held' }
 

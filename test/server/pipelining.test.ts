@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { serverAround, type PipeliningLimits, type RequestListener } from '../../src/server/node-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { closeAll, listen } from '../support/free-port.ts'
 import { openRaw, readToEnd } from '../support/raw-client.ts'
 
 const request = (index: number): string => `GET /${index} HTTP/1.1\r\nHost: localhost\r\n\r\n`
@@ -14,16 +14,7 @@ type Server = { readonly port: number; readonly [Symbol.asyncDispose]: () => Pro
 
 async function serve(listener: RequestListener, limits?: PipeliningLimits): Promise<Server> {
   const server = serverAround(listener, { headersMs: 60_000, headerBytesMax: 16_384 }, limits)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('It listens on no port.')
-  return {
-    port: address.port,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await once(server.close(), 'close')
-    },
-  }
+  return { port: await listen(server), [Symbol.asyncDispose]: () => closeAll(server) }
 }
 
 /** Opens connections that send so many requests ahead; which of them were closed, in their order. */

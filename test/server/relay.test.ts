@@ -238,10 +238,8 @@ describe('when the client leaves', () => {
     const note = (error: unknown) => uncaught.push(error)
     process.on('uncaughtException', note)
     process.on('unhandledRejection', note)
-    await using proxy = await proxyBefore((request, outgoing, incoming) =>
-      request.url.endsWith('stream')
-        ? endless(request, outgoing, incoming)
-        : json({ ok: true })(request, outgoing, incoming),
+    await using proxy = await proxyBefore((request) =>
+      request.url.endsWith('stream') ? endless : json({ ok: true }),
     )
     for (const _ of ['once', 'again']) {
       const sockets = await Promise.all(

@@ -160,9 +160,9 @@ describe('whatever follows a whole request, that one is answered', () => {
     ['nonsense in many pieces', [get('/v1/a'), ...Array.from({ length: 30 }, () => 'no ')], 1],
   ])('%s', async (_, pieces, answered) => {
     const { promise: isSent, resolve: sent } = Promise.withResolvers<void>()
-    await using proxy = await proxyBefore(async (...exchange) => {
+    await using proxy = await proxyBefore(async () => {
       await isSent
-      await json({ fine: true })(...exchange)
+      return json({ fine: true })
     })
     const socket = await openRaw(proxy.port)
     const got = readToEnd(socket)
@@ -399,8 +399,8 @@ test('listening a taken port names the flag', async () => {
 describe('the drain', () => {
   test('is announced at once, serves newcomers during the delay, and lets running requests finish', async () => {
     const answering: ServerResponse[] = []
-    await using proxy = await proxyBefore((request, outgoing, incoming) => {
-      if (!request.url.endsWith('slow')) return json({ ok: true })(request, outgoing, incoming)
+    await using proxy = await proxyBefore((request, outgoing) => {
+      if (!request.url.endsWith('slow')) return json({ ok: true })
       outgoing.write('first ')
       answering.push(outgoing)
       return undefined

@@ -5,6 +5,7 @@ import { acceptSummary, fitSections, type Given } from '../../src/summaries/acce
 import { instructionSentences } from '../../src/summaries/prompt.ts'
 import { KEPT_HEADING, sections, sectionsOf } from '../../src/summaries/sections.ts'
 import { countThirds } from '../support/subject.ts'
+import { forAll } from '../support/property-runs.ts'
 
 type Asked = Parameters<typeof acceptSummary>[1] & Given
 
@@ -107,23 +108,17 @@ describe('the cut', () => {
   })
 
   test('keeps only whole sections, never more than fit, and loses none silently', () => {
-    fc.assert(
-      fc.property(
-        fc.array(section, { minLength: 2 }),
-        fc.integer({ min: 60, max: 400 }),
-        (all, tokensMax) => {
-          const texts = all.map(({ heading, body }) => `## ${heading}\n${body}`)
-          const fitted = fitSections(texts.join('\n\n'), tokensMax, countThirds)
-          if (fitted === null) return
-          expect(countThirds(fitted.text)).toBeLessThanOrEqual(tokensMax)
-          const pieces = sectionsOf(fitted.text).map(({ text }) => text)
-          const isWhole = pieces.every((piece) => texts.includes(piece))
-          // Where not one section fits, the beginning of one stands alone.
-          expect(isWhole || pieces.length === 1).toBe(true)
-          if (isWhole) expect(pieces.length + sectionsOf(fitted.dropped).length).toBe(texts.length)
-        },
-      ),
-    )
+    forAll(100, fc.array(section, { minLength: 2 }), fc.integer({ min: 60, max: 400 }), (all, tokensMax) => {
+      const texts = all.map(({ heading, body }) => `## ${heading}\n${body}`)
+      const fitted = fitSections(texts.join('\n\n'), tokensMax, countThirds)
+      if (fitted === null) return
+      expect(countThirds(fitted.text)).toBeLessThanOrEqual(tokensMax)
+      const pieces = sectionsOf(fitted.text).map(({ text }) => text)
+      const isWhole = pieces.every((piece) => texts.includes(piece))
+      // Where not one section fits, the beginning of one stands alone.
+      expect(isWhole || pieces.length === 1).toBe(true)
+      if (isWhole) expect(pieces.length + sectionsOf(fitted.dropped).length).toBe(texts.length)
+    })
   })
 
   test('of a text without headings takes whole paragraphs', () => {
@@ -193,13 +188,11 @@ describe('what a new summary lost of the one before', () => {
     const words = fc.array(
       fc.constantFrom('src/a.ts', 'port: 22', 'build 4f2a91c', 'and', 'a1b2c3d4', '\n\n', '\n## Facts\n'),
     )
-    fc.assert(
-      fc.property(words, words, fc.integer({ min: 20, max: 200 }), (previous, written, max_tokens) => {
-        const asked = askedOf({ previous: previous.join(' ') }, { max_tokens })
-        const summary = completed(written.join(' '), asked)
-        expect(summary.kind === 'written' ? summary.tokens : 0).toBeLessThanOrEqual(max_tokens)
-      }),
-    )
+    forAll(100, words, words, fc.integer({ min: 20, max: 200 }), (previous, written, max_tokens) => {
+      const asked = askedOf({ previous: previous.join(' ') }, { max_tokens })
+      const summary = completed(written.join(' '), asked)
+      expect(summary.kind === 'written' ? summary.tokens : 0).toBeLessThanOrEqual(max_tokens)
+    })
   })
 
   // In proportion to the texts: comparing each thing with each would take this test beyond its time.

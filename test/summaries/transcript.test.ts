@@ -4,7 +4,7 @@ import { runAtOnce } from '../../src/json/source.ts'
 import { transcriptOf } from '../../src/summaries/transcript.ts'
 import { brokenConversation, longRun, validConversation } from '../support/conversations.ts'
 import { countThirds, historyOf } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAll } from '../support/property-runs.ts'
 
 function transcript(messages: readonly object[]): string[] {
   const history = historyOf(messages)
@@ -95,19 +95,16 @@ describe('the transcript', () => {
 
   test('keeps its promises for any conversation, broken ones too', () => {
     const anything = fc.oneof(validConversation(), brokenConversation())
-    fc.assert(
-      fc.property(anything, (messages) => {
-        const history = historyOf(messages)
-        const entries = runAtOnce(transcriptOf(history, [...messages.keys()]))
-        expect(entries.length).toBeLessThanOrEqual(messages.length)
-        for (const { text, tokens } of entries) {
-          expect(text).not.toMatch(/\p{Surrogate}/u)
-          expect(text).not.toMatch(/<\/?conversation-/i)
-          expect(tokens).toBe(countThirds(text))
-        }
-      }),
-      { numRuns: propertyRuns(60) },
-    )
+    forAll(60, anything, (messages) => {
+      const history = historyOf(messages)
+      const entries = runAtOnce(transcriptOf(history, [...messages.keys()]))
+      expect(entries.length).toBeLessThanOrEqual(messages.length)
+      for (const { text, tokens } of entries) {
+        expect(text).not.toMatch(/\p{Surrogate}/u)
+        expect(text).not.toMatch(/<\/?conversation-/i)
+        expect(tokens).toBe(countThirds(text))
+      }
+    })
   })
 
   // In proportion to the text: an expression that went back over it again and again would take this test beyond its time.

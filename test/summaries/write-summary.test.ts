@@ -16,7 +16,7 @@ import { writeSummary } from '../../src/summaries/write-summary.ts'
 import { longRun } from '../support/conversations.ts'
 import { digest } from '../support/source.ts'
 import { countThirds, countThirdsSteps, historyOf } from '../support/subject.ts'
-import { propertyRuns } from '../support/property-runs.ts'
+import { forAllAsync } from '../support/property-runs.ts'
 
 const good = '## Goal and constraints\nRepair the nightly run.\n\n## Facts\nIt fails since build 4f2a91c.'
 
@@ -446,22 +446,19 @@ describe('a history larger than the window of the model', () => {
 
   test('is sent in its order, whatever its messages and the window are, and no call is larger than the window', async () => {
     const sizes = fc.array(fc.integer({ min: 10, max: 3000 }), { minLength: 1, maxLength: 60 })
-    await fc.assert(
-      fc.asyncProperty(sizes, fc.integer({ min: 5000, max: 40_000 }), async (tokens, windowTokens) => {
-        const entries = tokens.map((size, index) => ({ ...entriesOf(1, size)[0], index }))
-        const named = entries.map(({ text = '', index }) => {
-          const entry = text.replace('entry-0;', `entry-${index};`)
-          return { text: entry, tokens: countThirds(entry) }
-        })
-        const order = orderOf({ messages: named, windowTokens })
-        const { bodies, ...outcome } = await written(message({ content: good }), order)
-        expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
-        expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
-        for (const body of bodies)
-          expect(tokensOf(body) + Number(body['max_tokens'])).toBeLessThanOrEqual(windowTokens)
-      }),
-      { numRuns: propertyRuns(50) },
-    )
+    await forAllAsync(50, sizes, fc.integer({ min: 5000, max: 40_000 }), async (tokens, windowTokens) => {
+      const entries = tokens.map((size, index) => ({ ...entriesOf(1, size)[0], index }))
+      const named = entries.map(({ text = '', index }) => {
+        const entry = text.replace('entry-0;', `entry-${index};`)
+        return { text: entry, tokens: countThirds(entry) }
+      })
+      const order = orderOf({ messages: named, windowTokens })
+      const { bodies, ...outcome } = await written(message({ content: good }), order)
+      expect(outcome).toMatchObject({ kind: 'written', calls: bodies.length })
+      expect(entryNames(bodies)).toEqual(named.map((_, index) => `entry-${index}`))
+      for (const body of bodies)
+        expect(tokensOf(body) + Number(body['max_tokens'])).toBeLessThanOrEqual(windowTokens)
+    })
   })
 
   // At most 1.5 times the tokens that expire may ever be sent; instructions and the running summary come with each call.

@@ -38,10 +38,10 @@ export const newestWithin =
 /** Answers, and reports what `count` makes of what it received; `itself` is what else the answer says. */
 export const reporting =
   (count: CountTexts, itself: Record<string, unknown> = {}): Script =>
-  (received, outgoing, incoming) => {
+  (received) => {
     const counted = count(textsIn(received), received)
     const usage = typeof counted === 'number' ? { prompt_tokens: counted } : counted
-    return completion('Understood.', usage, 'fake-model', itself)(received, outgoing, incoming)
+    return completion('Understood.', usage, 'fake-model', itself)
   }
 
 /** The same of a server that calls itself Ollama: it is known to cut prompts to its window. */

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { questionUserAgent } from '../../src/models/discovery/ask-json.ts'
-import { closeAll, freePort } from './free-port.ts'
+import { closeAll, freePort, listen } from './free-port.ts'
 
 /** A request as it reached the upstream: the exact bytes and headers. */
 export type ReceivedRequest = {
@@ -17,12 +16,15 @@ export type ReceivedRequest = {
   brokenOff: boolean
 }
 
-/** One answer. `request.body` is whole unless the upstream was opened with `readBody: false`. */
+/**
+ * One answer, or another script that gives it, chosen by the request. `request.body` is whole unless the upstream was opened
+ * with `readBody: false`.
+ */
 export type Script = (
   request: ReceivedRequest,
   outgoing: ServerResponse,
   incoming: IncomingMessage,
-) => void | Promise<void>
+) => void | Script | Promise<void | Script>
 
 export type FakeUpstream = Awaited<ReturnType<typeof fakeUpstream>>
 
@@ -66,11 +68,11 @@ export async function fakeUpstream(
       if (!outgoing.writableFinished) request.left = true
     })
     if (options.readBody === false) {
-      void play?.(request, outgoing, incoming)
+      void perform(play, request, outgoing, incoming)
       return
     }
     incoming.on('data', (piece: Buffer) => pieces.push(piece))
-    incoming.on('end', () => void play?.(request, outgoing, incoming))
+    incoming.on('end', () => void perform(play, request, outgoing, incoming))
   })
   server.on('connection', (socket) => {
     connections += 1
@@ -80,7 +82,7 @@ export async function fakeUpstream(
   })
   // Some tests close it and go on asking: its port must stay nobody's.
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   const origin = `http://127.0.0.1:${port}`
 
   const close = () => closeAll(server)
@@ -144,6 +146,18 @@ export const overflow = (windowTokens: number, promptTokens = windowTokens + 1_0
     400,
   )
 
+/** Has a window of so many tokens of four bytes; `good` is told how many a prompt has that fits. */
+export const windowedAt =
+  (
+    windowTokens: number,
+    good: (promptTokens: number) => Script = () => completion('fine'),
+    refusal?: Script,
+  ): Script =>
+  ({ body }) => {
+    const tokens = Math.round(body.length / 4)
+    return tokens > windowTokens ? (refusal ?? overflow(windowTokens, tokens)) : good(tokens)
+  }
+
 /** How a stream ends: properly, never, or by a connection that is cut. */
 export type StreamEnd = 'clean' | 'never' | 'cut'
 
@@ -178,6 +192,14 @@ export function stream(text: string, end: StreamEnd = 'clean'): Script {
 /** Takes the request and never answers. */
 export const silence: Script = () => {
   // Nothing is the answer.
+}
+
+/** Plays a script, and the one that it leaves the answer to. */
+function perform(script: Script | undefined, ...exchange: Parameters<Script>): void | Promise<void> {
+  const next = script?.(...exchange)
+  if (next instanceof Promise)
+    return next.then((later) => (later === undefined ? later : perform(later, ...exchange)))
+  return next === undefined ? next : perform(next, ...exchange)
 }
 
 const nextTurn = (): Promise<void> =>

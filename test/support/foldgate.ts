@@ -6,8 +6,9 @@ import { createApp, type App } from '../../src/app.ts'
 import type { Listening } from '../../src/server/listeners.ts'
 import { loadSettings, type Settings, type SettingsOptions } from '../../src/config/settings.ts'
 import type { FlagValues } from '../../src/config/flags.ts'
-import { createLog } from '../../src/telemetry/log/log.ts'
-import { profileSchema, type Profile } from '../../src/profiles/schema.ts'
+import { keptLog } from './kept-log.ts'
+import { profilesOf } from './profiles.ts'
+import type { Profile } from '../../src/profiles/schema.ts'
 import { openMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
@@ -54,9 +55,8 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 /** A Foldgate of the test's own on a free port, in this process. */
 export async function startFoldgate(options: FoldgateOptions): Promise<RunningFoldgate> {
   const settings = await settingsOf(options)
-  const profile = { ...profileSchema.parse(options.profile ?? {}), name: 'default' }
-  const profiles = options.profiles ?? new Map([['default', profile]])
-  const lines: string[] = []
+  const profiles = options.profiles ?? profilesOf({ default: options.profile ?? {} })
+  const { log, lines } = keptLog()
   const app = createApp({
     settings,
     profiles: typeof profiles === 'function' ? profiles : () => profiles,
@@ -64,12 +64,7 @@ export async function startFoldgate(options: FoldgateOptions): Promise<RunningFo
     storeTrouble: options.storeTrouble ?? null,
     secret: Buffer.alloc(32, 7),
     proxies: { httpProxy: options.httpProxy ?? '', httpsProxy: '', noProxy: '' },
-    log: createLog({
-      level: 'debug',
-      write: (line) => void lines.push(line),
-      pretty: false,
-      now: () => new Date(0),
-    }),
+    log,
     nowMs: options.nowMs ?? Date.now,
     version: options.version ?? '0.0.0-test',
     tracing: options.tracing ?? null,

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +6,7 @@ import { openPromptCounter, REPLY_TOKENS } from './strict-upstream/prompt-tokens
 import { callsOf, isObject, textOf, textsOf, type WireMessage } from './strict-upstream/wire-message.ts'
 import { loadCounter } from '../../src/tokens/encodings.ts'
 import { extractiveSummary } from './extractive-summary.ts'
-import { closeAll, freePort } from './free-port.ts'
+import { closeAll, freePort, listen } from './free-port.ts'
 import type { Upstreams } from './foldgate.ts'
 
 /** How a call is answered: well, with a status in OpenAI's words, or in one of the ways in which models fail. */
@@ -181,7 +180,7 @@ export async function startSummaryModel(options: SummaryModelOptions = {}) {
   })
   // Some tests close it and go on asking: its port must stay nobody's.
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
 
   const close = () => closeAll(server)
   return {

@@ -3,14 +3,14 @@ import { endedRow, openActivity } from '../../src/telemetry/activity.ts'
 import { journalEventSchema, usageRowSchema } from '../../src/telemetry/journal/rows.ts'
 import { parseJsonText } from '../../src/json/json-value.ts'
 import { FoldgateError } from '../../src/errors.ts'
-import { createLog } from '../../src/telemetry/log/log.ts'
+import { keptLog } from '../support/kept-log.ts'
 import type { JournalName } from '../../src/storage/store.ts'
 import { memoryStore } from '../admin/memory.ts'
 import { beganMs, endOf, reportOf, summaryCall, writtenSummary } from './told-request.ts'
 
 function open() {
   const changed: (string | null)[] = []
-  const log: string[] = []
+  const { log, lines } = keptLog()
   let nowMs = beganMs
   const store = memoryStore()
   const activity = openActivity({
@@ -22,12 +22,7 @@ function open() {
     },
     store,
     storeTrouble: null,
-    log: createLog({
-      level: 'debug',
-      write: (line) => void log.push(line),
-      pretty: false,
-      now: () => new Date(0),
-    }),
+    log,
     version: '1.2.3',
     nowMs: () => nowMs,
     tracing: null,
@@ -42,7 +37,7 @@ function open() {
   return {
     ...activity,
     changed,
-    log,
+    log: lines,
     events: async () => (await written('events')).map((row) => journalEventSchema.parse(row)),
     rows: async () => (await written('usage')).map((row) => usageRowSchema.parse(row)),
     card: async () => (await activity.conversations.list()).find(({ id }) => id === 'c0ffee'),

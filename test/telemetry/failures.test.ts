@@ -4,7 +4,7 @@ import { arrivalNow } from '../../src/pipeline/bare-report.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { profileSchema } from '../../src/profiles/schema.ts'
+import { namedProfile } from '../support/profiles.ts'
 import { adminStand } from '../admin/admin-stand.ts'
 import { memoryStore } from '../admin/memory.ts'
 import { longRun } from '../support/conversations.ts'
@@ -110,8 +110,8 @@ test('and none that is refused, left or bypassed', async () => {
 // A defect in telling turned an answer of 200 into an error of our own: the answer is there, whatever is told of it.
 test('an answer that nothing can be told of is given all the same', async () => {
   // Half a character, which no header can spell.
-  const profile = { ...profileSchema.parse({}), name: 'broken \ud800' }
-  await using at = await adminStand({ profiles: new Map([['default', profile]]) })
+  const profiles = new Map([['default', namedProfile('broken \ud800')]])
+  await using at = await adminStand({ profiles })
   const reply = await postChat(at.url, chatOf([{ role: 'user', content: 'hello' }]))
   expect([reply.status, reply.header('x-foldgate-attempts')]).toEqual([200, '1'])
   expect(at.foldgate.log.join('')).toContain('"part":"observation"')

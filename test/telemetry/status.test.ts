@@ -143,17 +143,6 @@ describe('an upstream', () => {
       /^16 of the last 26 requests failed: default \S+ answers 400 since .*: its answers, which/,
     )
   })
-
-  test.each([
-    [401, 'default (http://a/v1) refuses the key (401)', 'x-foldgate-hint'],
-    [404, 'default (http://a/v1) has no such path or model (404)', 'FOLDGATE_UPSTREAM'],
-    [504, 'default (http://a/v1) answers 504', 'its own log'],
-  ])('that answers %i is told in words that help', (status, what, advice) => {
-    const at = statusAtNoon()
-    at.end(3, answered(status))
-    expect(at.lines()[0]).toContain(`3 of the last 3 requests failed: ${what} since `)
-    expect(at.lines()[0]).toContain(advice)
-  })
 })
 
 // Three statuses at a third each stayed below the share of each, and every request failed under "All well". One request of one

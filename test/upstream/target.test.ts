@@ -12,6 +12,7 @@ import {
 } from '../../src/upstream/target.ts'
 import { mayCarryConversation } from '../../src/pipeline/confinement.ts'
 import { routeOf } from '../../src/server/server.ts'
+import { forAll } from '../support/property-runs.ts'
 
 function joined(url: string, requestTarget: string): string {
   const target = parseTarget(requestTarget)
@@ -134,19 +135,17 @@ describe('a path that could lead elsewhere is refused', () => {
     (base) => {
       const all = 'api props base / . .. %2e %2F \\ %5C ; a v1 u %25 2e ? @ :'
       const piece = fc.constantFrom(...all.split(' '))
-      fc.assert(
-        fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-          const requestTarget = `/${pieces.join('')}`
-          const path = joinedOrRefused(`https://upstream.example${base}`, requestTarget)
-          if (path === null) return
-          const resolved = new URL(path, 'https://upstream.example')
-          expect(resolved.host).toBe('upstream.example')
-          expect(
-            resolved.pathname + (path.includes('?') ? `?${path.split('?').slice(1).join('?')}` : ''),
-          ).toBe(path)
-          expect(resolved.pathname.startsWith('/base')).toBe(true)
-        }),
-      )
+      forAll(100, fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const requestTarget = `/${pieces.join('')}`
+        const path = joinedOrRefused(`https://upstream.example${base}`, requestTarget)
+        if (path === null) return
+        const resolved = new URL(path, 'https://upstream.example')
+        expect(resolved.host).toBe('upstream.example')
+        expect(resolved.pathname + (path.includes('?') ? `?${path.split('?').slice(1).join('?')}` : '')).toBe(
+          path,
+        )
+        expect(resolved.pathname.startsWith('/base')).toBe(true)
+      })
     },
   )
 })

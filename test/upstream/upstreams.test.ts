@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer as createTcpServer, type Server } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -8,7 +7,7 @@ import { createPools } from '../../src/upstream/pools.ts'
 import { parseTarget } from '../../src/upstream/target.ts'
 import type { Answer, UpstreamRequest, Upstreams } from '../../src/upstream/upstreams.ts'
 import { bytes, events, fakeUpstream, json, silence } from '../support/fake-upstream.ts'
-import { freePort } from '../support/free-port.ts'
+import { closeAll, listen } from '../support/free-port.ts'
 import { upstreamsAt } from '../support/upstream-settings.ts'
 
 const opened: Upstreams[] = []
@@ -39,12 +38,6 @@ async function text(answer: Answer): Promise<string> {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-async function listening(server: Server): Promise<number> {
-  const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
-  return port
-}
-
 describe('what the upstream receives', () => {
   test('connections are kept and used again', async () => {
     await using upstream = await fakeUpstream(json({}))
@@ -70,7 +63,7 @@ async function hangingUp(): Promise<{ url: string; bodies: string[]; close: () =
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
     })
   })
-  const port = await listening(server)
+  const port = await listen(server)
   return { url: `http://127.0.0.1:${port}/v1`, bodies, close: () => server.close() }
 }
 
@@ -218,7 +211,7 @@ describe('what goes wrong is said with an address and without secrets', () => {
         socket.on('error', () => socket.destroy())
         socket.once('data', () => socket.end(bye))
       })
-      const port = await listening(server)
+      const port = await listen(server)
       const upstreams = open({ default: { url: `http://127.0.0.1:${port}` } })
       await expect(upstreams.send(request())).rejects.toMatchObject({ code: 'upstream_broken' })
       server.close()
@@ -232,7 +225,7 @@ test('an HTTP proxy of the environment is used, with repeated headers kept, but 
     seen.push({ url: incoming.url ?? '', rawHeaders: incoming.rawHeaders })
     outgoing.end('through the proxy')
   })
-  const port = await listening(proxy)
+  const port = await listen(proxy)
   await using local = await fakeUpstream(bytes('direct'))
   const upstreams = open(
     { default: { url: 'http://upstream.example/v1' }, local: { url: local.url } },
@@ -244,8 +237,7 @@ test('an HTTP proxy of the environment is used, with repeated headers kept, but 
   expect(await text(await upstreams.send(request({ upstream: 'local' })))).toBe('direct')
   expect(seen.map(({ url }) => url)).toEqual(['http://upstream.example/v1/chat/completions'])
   expect(seen[0]?.rawHeaders.filter((name) => name === 'X-Twice').length).toBe(2)
-  proxy.close()
-  proxy.closeAllConnections()
+  await closeAll(proxy)
 })
 
 // The HTTP client takes a reset for the end, since macOS reports one behind whole bodies too: half an answer of a server that
@@ -261,7 +253,7 @@ test.each([
       setTimeout(() => socket.resetAndDestroy(), 50)
     })
   })
-  const port = await listening(server)
+  const port = await listen(server)
   const pools = createPools({ connectMs: 5_000, proxies: { httpProxy, httpsProxy: '', noProxy } })
   const address = { ...parseUpstreamAddress(`http://127.0.0.1:${port}/v1`), loopback: false }
   const { dispatcher } = pools.dispatcherFor(address)

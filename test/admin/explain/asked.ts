@@ -4,7 +4,7 @@ import {
   type ExplainOptions,
   type ExplainParts,
 } from '../../../src/admin/explain/explanation.ts'
-import { profileSchema } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { resolveWindow } from '../../../src/models/resolve-window.ts'
 import { settingsSchema } from '../../../src/config/settings-schema.ts'
 import { unknownWindow } from '../../support/models.ts'
@@ -18,10 +18,7 @@ export type AskedWith = Partial<ExplainOptions> & {
 
 /** What is told of a body under these profiles; without any under one with a window of 16,000 tokens. */
 export async function asked(body: object | string | Buffer, options: AskedWith = {}): Promise<Explanation> {
-  const given = options.profiles ?? { default: { window: { tokens: 16_000 } } }
-  const profiles = new Map(
-    Object.entries(given).map(([name, profile]) => [name, { ...profileSchema.parse(profile), name }]),
-  )
+  const profiles = profilesOf(options.profiles ?? { default: { window: { tokens: 16_000 } } })
   const explain = createExplain({
     profiles: () => profiles,
     findWindow: async (profile, model) => {

@@ -9,7 +9,7 @@ import { standWith } from '../../support/stand.ts'
 import { asked, askedLong, long, short } from './asked.ts'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { rawExchange } from '../../support/raw-client.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
@@ -276,9 +276,7 @@ function profileIn(answer: AdminAnswer): string {
     .profile.name
 }
 
-const profiles: ReadonlyMap<string, Profile> = new Map(
-  ['default', 'other', 'third'].map((name) => [name, { ...profileSchema.parse({}), name }]),
-)
+const profiles = profilesOf({ default: {}, other: {}, third: {} })
 
 test('a body is explained, and nothing is sent, recorded or shown', async () => {
   await using at = await adminStand()

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { journalEventSchema } from '../../../src/telemetry/journal/rows.ts'
+import { closeAll, listen } from '../../support/free-port.ts'
 import { type EventClient, listenTo, openRaw, rawExchange, readUntil } from '../../support/raw-client.ts'
 import { adminStand } from '../admin-stand.ts'
 import type { AdminAnswer } from '../ask-admin.ts'
 import { memoryStore } from '../memory.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { idOf, journalEvent } from '../../telemetry/rows.ts'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { createEventStreams, type EventStream } from '../../../src/admin/event-routes.ts'
@@ -44,15 +44,24 @@ const modelsOf = (client: EventClient): readonly (string | null)[] =>
   client.events.map(({ data }) => journalEventSchema.parse(data).model)
 
 describe('as JSON', () => {
-  test('the newest first, page after page to the end', async () => {
-    await using at = await standOnEvents(25)
-    const found: string[] = []
-    for (let path: string | null = '/events?limit=10'; path !== null;) {
-      const { events, before } = pageIn(await at.ask(path))
-      found.push(...events.map(({ model }) => model ?? ''))
-      path = before === null ? null : `/events?limit=10&before=${encodeURIComponent(before)}`
+  test('the newest first, each once, page after page to the end, whatever the filter', async () => {
+    await using at = await standOnEvents(650)
+    const numbers = Array.from({ length: 650 }, (_, index) => 649 - index)
+    for (const [query, isWanted] of [
+      ['', () => true],
+      [`&conversation=${idOf(1)}`, (number: number) => number % 2 === 1],
+      ['&type=compaction', (number: number) => number % 3 === 0],
+      [`&conversation=${idOf(0)}&type=compaction`, (number: number) => number % 6 === 0],
+    ] as const) {
+      const pages: number[][] = []
+      for (let from: string | null = ''; from !== null;) {
+        const { events, before } = pageIn(await at.ask(`/events?limit=70${query}${from}`))
+        pages.push(events.map(({ model }) => Number(model)))
+        from = before === null ? null : `&before=${encodeURIComponent(before)}`
+      }
+      expect(pages.flat()).toEqual(numbers.filter(isWanted))
+      expect(new Set(pages.slice(0, -1).map(({ length }) => length))).toEqual(new Set([70]))
     }
-    expect(found.map(Number)).toEqual(Array.from({ length: 25 }, (_, index) => 24 - index))
   })
 
   test('a hundred where nobody says how many; of one conversation, of one type, of both', async () => {
@@ -220,13 +229,8 @@ async function streamServer() {
   const server = createServer((_incoming, outgoing) => {
     streams.push({ ...open(outgoing), outgoing })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : expect.fail()
+  const port = await listen(server)
+  onTestFinished(() => closeAll(server))
   return { streams, port, url: `http://127.0.0.1:${port}/` }
 }
 

@@ -5,22 +5,16 @@ import { z } from 'zod'
 import { modelCard, type ModelCard } from '../../../src/admin/model-cards.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
-import { completion, overflow, type Script } from '../../support/fake-upstream.ts'
+import { completion, windowedAt } from '../../support/fake-upstream.ts'
 import { modelsOn } from '../../support/models.ts'
 import { adminStand, type AdminStand } from '../admin-stand.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
 
 const windowTokens = 4_096
 const roomy = { window: { tokens: 30_000, output_reserve: 1_000 } }
 const growing = longRun(16, 1)
 
-/** Has a window of 4,096 tokens of four bytes, and says so when it is exceeded. */
-const windowed: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  const answer =
-    tokens > windowTokens ? overflow(windowTokens, tokens) : completion('fine', { prompt_tokens: tokens })
-  return answer(request, outgoing, incoming)
-}
+const windowed = windowedAt(windowTokens, (tokens) => completion('fine', { prompt_tokens: tokens }))
 
 const told = z.strictObject({
   value: z.unknown(),
@@ -141,29 +135,27 @@ describe('DELETE /models/ID', () => {
 })
 
 test('of a credential’s digest never more than eight characters are said, whatever is believed', () => {
-  fc.assert(
-    fc.property(
-      fc.stringMatching(/^[\w-]{22}$/),
-      fc.string({ maxLength: 64 }),
-      fc.integer({ min: 1, max: 1_000_000 }),
-      (credential, mark, tokens) => {
-        const models = modelsOn()
-        const key = modelKeyOf('default', credential, 'm', 'http://upstream')
-        models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
-        models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false, hasChanged: false }, 'server')
-        models.set(key, 'answered', tokens, 'answer')
-        models.set(key, 'accepted', `mark-${mark}`, 'answer')
-        models.set(key, 'usage', 'guessed', 'refusal')
-        models.set(key, 'overhead', { encoding: 'o200k_base', samples: [] }, 'answer')
-        const said = JSON.stringify(models.list().map((model) => modelCard({ ...model, window: null })))
-        expect(said).not.toContain(credential.slice(0, 9))
-        // With which held key it was accepted is nobody's business either.
-        expect(said).not.toContain('mark-')
-        expect(said).toContain('"accepted":{"value":true')
-        expect(said).not.toContain('overhead')
-      },
-    ),
-    { numRuns: propertyRuns(50) },
+  forAll(
+    50,
+    fc.stringMatching(/^[\w-]{22}$/),
+    fc.string({ maxLength: 64 }),
+    fc.integer({ min: 1, max: 1_000_000 }),
+    (credential, mark, tokens) => {
+      const models = modelsOn()
+      const key = modelKeyOf('default', credential, 'm', 'http://upstream')
+      models.set(key, 'window', { tokens, kind: 'input' }, 'cut')
+      models.set(key, 'stated', { tokens, kind: 'total', isLoaded: false, hasChanged: false }, 'server')
+      models.set(key, 'answered', tokens, 'answer')
+      models.set(key, 'accepted', `mark-${mark}`, 'answer')
+      models.set(key, 'usage', 'guessed', 'refusal')
+      models.set(key, 'overhead', { encoding: 'o200k_base', samples: [] }, 'answer')
+      const said = JSON.stringify(models.list().map((model) => modelCard({ ...model, window: null })))
+      expect(said).not.toContain(credential.slice(0, 9))
+      // With which held key it was accepted is nobody's business either.
+      expect(said).not.toContain('mark-')
+      expect(said).toContain('"accepted":{"value":true')
+      expect(said).not.toContain('overhead')
+    },
   )
 })
 

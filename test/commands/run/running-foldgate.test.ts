@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
@@ -7,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../config/temporary-folder.ts'
 import { randomText, identityHeaders, ownSign, proofOf } from '../../../src/server/own-sign.ts'
 import { announce, findRunning, type RunningFoldgate } from '../../../src/commands/run/running-foldgate.ts'
-import { freePort } from '../../support/free-port.ts'
+import { freePort, listen } from '../../support/free-port.ts'
 
 // A file and a header that anybody can send were believed: after a Foldgate had been killed, another user's program on its port
 // was given what a coding agent asked, and its key. Whatever lay beside the files was deleted, behind a link, too.
@@ -24,7 +23,7 @@ async function place() {
 async function program(answer: RequestListener): Promise<string> {
   const server = createServer(answer)
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   onTestFinished(() => void server.close())
   return `http://127.0.0.1:${port}`
 }

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   violationsOf,
@@ -12,7 +11,7 @@ import {
 import { runAtOnce } from '../../../src/json/source.ts'
 import { structureOf } from '../../../src/conversation/structure.ts'
 import { arbitraryMessages } from '../../support/arbitrary-conversation.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
 import { repairedOf } from '../../support/subject.ts'
 
 function broken(messages: readonly object[]) {
@@ -63,23 +62,20 @@ describe('what OpenAI demands', () => {
 })
 
 test('a conversation cut at a frontier breaks no round that was whole', () => {
-  fc.assert(
-    fc.property(arbitraryMessages, (messages) => {
-      const all = messagesOf(messages)
-      const { isFrontier } = runAtOnce(structureOf(all))
-      const facts = all.map((message) => message.facts)
-      const whole = violationsOf(facts)
-      for (let cut = 0; cut <= all.length; cut += 1) {
-        if (!isFrontier(cut)) continue
-        const tail = violationsOf(facts.slice(cut))
-        const expected = whole.filter(({ index }) => index >= cut)
-        expect(tail.map(({ index, rule }) => [index + cut, rule])).toEqual(
-          expected.map(({ index, rule }) => [index, rule]),
-        )
-      }
-    }),
-    { numRuns: propertyRuns(200) },
-  )
+  forAll(200, arbitraryMessages, (messages) => {
+    const all = messagesOf(messages)
+    const { isFrontier } = runAtOnce(structureOf(all))
+    const facts = all.map((message) => message.facts)
+    const whole = violationsOf(facts)
+    for (let cut = 0; cut <= all.length; cut += 1) {
+      if (!isFrontier(cut)) continue
+      const tail = violationsOf(facts.slice(cut))
+      const expected = whole.filter(({ index }) => index >= cut)
+      expect(tail.map(({ index, rule }) => [index + cut, rule])).toEqual(
+        expected.map(({ index, rule }) => [index, rule]),
+      )
+    }
+  })
 })
 
 const missing = '[no result was recorded for this call]'

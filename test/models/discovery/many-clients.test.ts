@@ -38,13 +38,13 @@ test('of many models at once so many are asked about at a time, those that wait 
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let running = 0
   let most = 0
-  const counting: Script = async (request, outgoing, incoming) => {
+  const counting: Script = async (_request, outgoing) => {
     most = Math.max(most, (running += 1))
     outgoing.on('close', () => {
       running -= 1
     })
     await released
-    await onlyProps('/props')(request, outgoing, incoming)
+    return onlyProps('/props')
   }
   await using at = await discovery({}, { otherwise: counting })
   for (let model = 0; model < 500; model += 1) at.look(`m${model}`)

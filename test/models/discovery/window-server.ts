@@ -26,9 +26,9 @@ async function windowServer(
   routes: Routes,
   otherwise: Script = json({ error: 'no such path' }, 404),
 ): Promise<FakeUpstream> {
-  const answer: Script = (request, outgoing, incoming) => {
+  const answer: Script = (request) => {
     const route = routes[`${request.method} ${request.url.split('?')[0] ?? ''}`] ?? otherwise
-    return scriptOf(route)(request, outgoing, incoming)
+    return scriptOf(route)
   }
   return fakeUpstream(silence, { onQuestion: answer })
 }
@@ -40,8 +40,8 @@ export const either =
     one: Script | object,
     other: Script | object = json({}, 404),
   ): Script =>
-  (request, outgoing, incoming) =>
-    scriptOf(holds(request) ? one : other)(request, outgoing, incoming)
+  (request) =>
+    scriptOf(holds(request) ? one : other)
 
 /** The list of a server that tells of these models, at the usual path. */
 export const list = (...data: readonly object[]) => ({ 'GET /v1/models': { object: 'list', data } })

@@ -46,10 +46,9 @@ function uncached(block: number) {
   }
 }
 
-const statesLoaded: Script = (received, outgoing, incoming) => {
+const statesLoaded: Script = (received) => {
   const list = { data: [{ id: 'test-model', owned_by: 'vllm', max_model_len: 60_000 }] }
-  const answer = received.url === '/v1/models' ? json(list) : json({}, 404)
-  return answer(received, outgoing, incoming)
+  return received.url === '/v1/models' ? json(list) : json({}, 404)
 }
 
 /** How many prompts came out cut, and the window in the end. */
@@ -137,11 +136,11 @@ describe('what is no cut is not taken for one', () => {
   test('a router that answers with another model now and then', async () => {
     // A model with a terser tokenizer, one answer in 24, gave all a window of 41,101.
     let requests = 0
-    const router: Script = (received, outgoing, incoming) => {
+    const router: Script = (received) => {
       requests += 1
       const [model, ratio] = requests % 8 === 0 ? ['gpt-4o', 1] : ['claude-sonnet-4-5', 1.45]
       const promptTokens = Math.round(wordsOf(textsIn(received)) * ratio)
-      return completion('Understood.', { prompt_tokens: promptTokens }, model)(received, outgoing, incoming)
+      return completion('Understood.', { prompt_tokens: promptTokens }, model)
     }
     await using stand = await standWith(router, { profile })
     const windows = await chatThrough(stand, honestTurns)

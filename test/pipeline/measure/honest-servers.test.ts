@@ -217,13 +217,13 @@ describe('a server that does cut', () => {
   test('is noticed although it had said, some time before, that it has loaded more', async () => {
     // Ollama was started anew with a smaller context: nine of nine prompts were cut.
     let loadedTokens = 32_768
-    const onQuestion: Script = (received, outgoing, incoming) => {
+    const onQuestion: Script = (received) => {
       const answers: Readonly<Record<string, object>> = {
         '/v1/models': { data: [{ id: 'test-model', object: 'model', owned_by: 'library' }] },
         '/api/ps': { models: [{ name: 'test-model', model: 'test-model', context_length: loadedTokens }] },
       }
       const answer = answers[received.url.split('?')[0] ?? '']
-      return (answer === undefined ? json({}, 404) : json(answer))(received, outgoing, incoming)
+      return answer === undefined ? json({}, 404) : json(answer)
     }
     const cutting = reporting((texts) => Math.min(wordsOf(texts), loadedTokens))
     await using stand = await standWith(cutting, { onQuestion })

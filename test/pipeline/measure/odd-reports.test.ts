@@ -56,10 +56,9 @@ const nothingLoaded = json({}, 404)
 /** States what it has loaded, once it has begun to. */
 function loadedFrom(hasBegun: () => boolean, tokens: number): Script {
   const list = json({ data: [{ id: 'test-model', owned_by: 'vllm', max_model_len: tokens }] })
-  return (received, outgoing, incoming) => {
+  return (received) => {
     const isList = received.url === '/v1/models'
-    const answer = isList && hasBegun() ? list : isList ? json({}, 503) : nothingLoaded
-    return answer(received, outgoing, incoming)
+    return isList && hasBegun() ? list : isList ? json({}, 503) : nothingLoaded
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
-import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
+import { completion, json, windowedAt, type Script } from '../../support/fake-upstream.ts'
 import { standWith } from '../../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 import { eventually, passingTime } from '../../support/eventually.ts'
@@ -10,10 +10,9 @@ const small = chatOf([{ role: 'user', content: 'hello' }])
 /** Answers each path with its own JSON, every other with 404. */
 const paths =
   (answers: Readonly<Record<string, unknown>>): Script =>
-  (request, outgoing, incoming) => {
+  (request) => {
     const path = request.url.split('?')[0] ?? ''
-    const answer = path in answers ? json(answers[path]) : json({ error: 'unknown path' }, 404)
-    return answer(request, outgoing, incoming)
+    return path in answers ? json(answers[path]) : json({ error: 'unknown path' }, 404)
   }
 
 const vllm = (windows: Readonly<Record<string, number>>): Script =>
@@ -24,11 +23,7 @@ const vllm = (windows: Readonly<Record<string, number>>): Script =>
     },
   })
 
-/** Has a window of 8,192 tokens of four bytes. */
-const windowed: Script = (request, outgoing, incoming) => {
-  const tokens = Math.round(request.body.length / 4)
-  return (tokens > 8192 ? overflow(8192, tokens) : completion('fine'))(request, outgoing, incoming)
-}
+const windowed = windowedAt(8192)
 
 describe('the window of a model that no table lists is its server’s to say', () => {
   // Each of several first requests kept what it heard for itself, and only the one that had asked heard anything.
@@ -54,16 +49,9 @@ describe('the window of a model that no table lists is its server’s to say', (
 /** Has this window, says so, and refuses what exceeds it. */
 function restartable(windowTokens: number) {
   const state = { windowTokens }
-  const script: Script = (request, outgoing, incoming) => {
-    const tokens = Math.round(request.body.length / 4)
-    const isTooLong = tokens > state.windowTokens
-    const answer = isTooLong
-      ? overflow(state.windowTokens, tokens)
-      : completion('fine', { prompt_tokens: tokens })
-    return answer(request, outgoing, incoming)
-  }
-  const onQuestion: Script = (request, outgoing, incoming) =>
-    vllm({ 'test-model': state.windowTokens })(request, outgoing, incoming)
+  const script: Script = () =>
+    windowedAt(state.windowTokens, (tokens) => completion('fine', { prompt_tokens: tokens }))
+  const onQuestion: Script = () => vllm({ 'test-model': state.windowTokens })
   return { state, script, onQuestion }
 }
 
@@ -75,11 +63,11 @@ const windowsOf = async (stand: { readonly url: string }, requests: number): Pro
 }
 
 /** Refuses what exceeds 8,192 tokens of four bytes, and says nothing of that. */
-const unstated: Script = (request, outgoing, incoming) => {
-  const isTooLong = request.body.length / 4 > 8192
-  const refusal = { error: { message: 'Prompt exceeds max length', code: '1261' } }
-  return (isTooLong ? json(refusal, 400) : completion('fine'))(request, outgoing, incoming)
-}
+const unstated = windowedAt(
+  8192,
+  () => completion('fine'),
+  json({ error: { message: 'Prompt exceeds max length', code: '1261' } }, 400),
+)
 
 describe('what a server states is asked again', () => {
   const run = chatOf(longRun(26, 2))
@@ -174,8 +162,8 @@ const hello = chatOf([{ role: 'user', content: 'hello' }])
 
 const onlyAt =
   (path: string, answer: object): Script =>
-  (request, outgoing, incoming) =>
-    (request.url === path ? json(answer) : json({}, 404))(request, outgoing, incoming)
+  (request) =>
+    request.url === path ? json(answer) : json({}, 404)
 
 // A name that is too long stands in records and logs by a digest, and servers were asked about that digest.
 test('names that are longer than any model’s are asked about by nobody', async () => {

@@ -37,13 +37,12 @@ const promptTokens = 10_000
 const windowTokens = 16_000
 
 /** Counts the limit beside the prompt, as Anthropic's models up to Claude 4 do. */
-const counting: Script = (request, outgoing, incoming) => {
+const counting: Script = (request) => {
   const { max_tokens: limit } = JSON.parse(request.body.toString())
   const message = `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${limit} > ${windowTokens}, decrease input length or \`max_tokens\` and try again`
   const error = { type: 'invalid_request_error', message }
   const isTooMuch = promptTokens + Number(limit) > windowTokens
-  const answer = isTooMuch ? json({ type: 'error', error, request_id: 'req_1' }, 400) : fine
-  return answer(request, outgoing, incoming)
+  return isTooMuch ? json({ type: 'error', error, request_id: 'req_1' }, 400) : fine
 }
 
 // The prompt had fitted, and a fold took most of it away.

@@ -48,7 +48,7 @@ export async function press(pressing: Pressing): Promise<Pressed> {
   } = pressing
   const refused: string[] = []
   const sent: (readonly Said[])[] = []
-  const script: Script = (received, outgoing, incoming) => {
+  const script: Script = (received) => {
     const text = received.body.toString()
     const asked = parseJsonText(text)
     if (!isJsonObject(asked)) throw new Error('no JSON came')
@@ -58,14 +58,12 @@ export async function press(pressing: Pressing): Promise<Pressed> {
     const tooLong = `prompt is too long: ${promptTokens} tokens > ${windowTokens} maximum`
     const message = promptTokens > windowTokens ? tooLong : rule(messages, asked)
     if (message !== null) refused.push(message)
-    const answer =
-      message === null
-        ? answerOf(
-            pressing.usageOf?.(promptTokens) ?? { input_tokens: promptTokens, output_tokens: 4 },
-            pressing.replyOf?.(sent.length) ?? [],
-          )
-        : json({ type: 'error', error: { type: 'invalid_request_error', message } }, 400)
-    return answer(received, outgoing, incoming)
+    return message === null
+      ? answerOf(
+          pressing.usageOf?.(promptTokens) ?? { input_tokens: promptTokens, output_tokens: 4 },
+          pressing.replyOf?.(sent.length) ?? [],
+        )
+      : json({ type: 'error', error: { type: 'invalid_request_error', message } }, 400)
   }
   const own = { window: { tokens: windowTokens, output_reserve: 200 }, ...profile }
   await using at = await standWith(script, { profile: own })

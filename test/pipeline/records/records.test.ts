@@ -16,7 +16,7 @@ import { bodyLimits } from '../../support/body-limits.ts'
 import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { chatOf, postChat } from '../../support/post-chat.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAllAsync } from '../../support/property-runs.ts'
 import { standWith } from '../../support/stand.ts'
 
 const user = (content: string): TestMessage => ({ role: 'user', content })
@@ -176,37 +176,34 @@ function isAncestor(requests: readonly TreeRequest[], above: number, below: numb
 
 test('in any tree of conversations, in any order in which it grows, ways that both went on have ids of their own', async () => {
   const arbitraryOrder = fc.array(fc.nat({ max: 1_000 }), { minLength: 25, maxLength: 25 })
-  await fc.assert(
-    fc.asyncProperty(arbitraryRequests, arbitraryOrder, async (requests, choices) => {
-      const ask = asker()
-      const told = new Map<number, Identity>()
-      const open = [0]
-      for (let step = 0; open.length > 0; step += 1) {
-        const [index = 0] = open.splice((choices[step] ?? 0) % open.length, 1)
-        const { messages = [], parent = null } = requests[index] ?? {}
-        const identity = await ask(messages)
-        const before = parent === null ? undefined : told.get(parent)
-        const ids = new Set([...told.values()].map(({ conversation }) => conversation))
-        if (before === undefined) expect(identity.parent).toBeNull()
-        // A branch is a conversation that nobody had, and its parent one that somebody has.
-        else if (!ids.has(identity.conversation)) expect(identity.parent).toBe(before.conversation)
-        told.set(index, identity)
-        for (const [child, request] of requests.entries()) if (request.parent === index) open.push(child)
-        // A retry of any of them changes nothing.
-        const again = [...told.keys()][(choices[step] ?? 0) % told.size] ?? 0
-        expect(await ask(requests[again]?.messages ?? [])).toEqual(told.get(again))
+  await forAllAsync(60, arbitraryRequests, arbitraryOrder, async (requests, choices) => {
+    const ask = asker()
+    const told = new Map<number, Identity>()
+    const open = [0]
+    for (let step = 0; open.length > 0; step += 1) {
+      const [index = 0] = open.splice((choices[step] ?? 0) % open.length, 1)
+      const { messages = [], parent = null } = requests[index] ?? {}
+      const identity = await ask(messages)
+      const before = parent === null ? undefined : told.get(parent)
+      const ids = new Set([...told.values()].map(({ conversation }) => conversation))
+      if (before === undefined) expect(identity.parent).toBeNull()
+      // A branch is a conversation that nobody had, and its parent one that somebody has.
+      else if (!ids.has(identity.conversation)) expect(identity.parent).toBe(before.conversation)
+      told.set(index, identity)
+      for (const [child, request] of requests.entries()) if (request.parent === index) open.push(child)
+      // A retry of any of them changes nothing.
+      const again = [...told.keys()][(choices[step] ?? 0) % told.size] ?? 0
+      expect(await ask(requests[again]?.messages ?? [])).toEqual(told.get(again))
+    }
+    for (const [one, { parent: oneFrom }] of requests.entries()) {
+      for (const [other, { parent: otherFrom }] of requests.entries()) {
+        if (oneFrom === null || otherFrom === null) continue
+        const areApart =
+          !isAncestor(requests, oneFrom, otherFrom) && !isAncestor(requests, otherFrom, oneFrom)
+        if (areApart) expect(told.get(one)?.conversation).not.toBe(told.get(other)?.conversation)
       }
-      for (const [one, { parent: oneFrom }] of requests.entries()) {
-        for (const [other, { parent: otherFrom }] of requests.entries()) {
-          if (oneFrom === null || otherFrom === null) continue
-          const areApart =
-            !isAncestor(requests, oneFrom, otherFrom) && !isAncestor(requests, otherFrom, oneFrom)
-          if (areApart) expect(told.get(one)?.conversation).not.toBe(told.get(other)?.conversation)
-        }
-      }
-    }),
-    { numRuns: propertyRuns(60) },
-  )
+    }
+  })
 })
 
 /** Of each turn: how often its last message is written anew, and from which of those the conversation goes on. */
@@ -216,23 +213,20 @@ const arbitraryEdits = fc.array(
 )
 
 test('however often the last message is written anew, and from whichever one it goes on, it is one conversation', async () => {
-  await fc.assert(
-    fc.asyncProperty(arbitraryEdits, async (turns) => {
-      const ask = asker()
-      const first = await ask(begun)
-      let messages: readonly TestMessage[] = begun
-      for (const [turn, { written, taken }] of turns.entries()) {
-        const ends = Array.from({ length: written }, (_, index) => [
-          ...messages,
-          assistant(`Answer ${turn}.`),
-          user(`Question ${turn}, written ${index} times.`),
-        ])
-        for (const end of ends) expect(await ask(end)).toEqual(first)
-        messages = ends[taken % written] ?? []
-      }
-    }),
-    { numRuns: propertyRuns(60) },
-  )
+  await forAllAsync(60, arbitraryEdits, async (turns) => {
+    const ask = asker()
+    const first = await ask(begun)
+    let messages: readonly TestMessage[] = begun
+    for (const [turn, { written, taken }] of turns.entries()) {
+      const ends = Array.from({ length: written }, (_, index) => [
+        ...messages,
+        assistant(`Answer ${turn}.`),
+        user(`Question ${turn}, written ${index} times.`),
+      ])
+      for (const end of ends) expect(await ask(end)).toEqual(first)
+      messages = ends[taken % written] ?? []
+    }
+  })
 })
 
 /** Five questions with their answers, and what comes behind them. */

@@ -56,7 +56,7 @@ function detouring(
 }
 
 let script: Script = () => {}
-const shared = await standWith((...exchange) => script(...exchange), { profile })
+const shared = await standWith(() => script, { profile })
 afterAll(shared[Symbol.asyncDispose])
 let asks = 0
 
@@ -317,10 +317,10 @@ describe.each([
 // A view that fills its budget left no room for a page: the detour was refused, and the model never got to read.
 test('a detour that does not fit goes on from a smaller form of the request', async () => {
   const seek = seeker()
-  const tight: Script = (request, outgoing, incoming) => {
+  const tight: Script = (request) => {
     const asked: Asked = JSON.parse(request.body.toString())
     const isTooLong = asked.messages.at(-1)?.role === 'tool' && request.body.length > SMALL_BYTES
-    return (isTooLong ? overflow(4_500, 5_000) : seek)(request, outgoing, incoming)
+    return isTooLong ? overflow(4_500, 5_000) : seek
   }
   await using at = await standWith(tight, { profile })
   const reply = await postChat(at.url, chatOf(question, { tools: [bash], model: 'gpt-4o' }))

@@ -41,16 +41,15 @@ let answers = 0
 
 /** A model: what it says to a request. Streams one character of text at a time where the request streams. */
 export const model = (reply: (asked: Asked) => ScriptedReply | Script): Script =>
-  async function answerAsModel(request, outgoing, incoming) {
+  async function answerAsModel(request, outgoing) {
     const asked: Asked = JSON.parse(request.body.toString())
     const said = reply(asked)
-    if (typeof said === 'function') return said(request, outgoing, incoming)
+    if (typeof said === 'function') return said
     answers += 1
     const id = `chatcmpl-${answers}`
     if (asked.stream !== true) {
       outgoing.writeHead(200, { 'content-type': 'application/json' })
-      outgoing.end(JSON.stringify(plain(id, said)))
-      return
+      return void outgoing.end(JSON.stringify(plain(id, said)))
     }
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const chunk of chunks(id, said, asked.stream_options !== undefined)) {
@@ -59,7 +58,7 @@ export const model = (reply: (asked: Asked) => ScriptedReply | Script): Script =
         setImmediate(resolve)
       })
     }
-    outgoing.end('data: [DONE]\n\n')
+    return void outgoing.end('data: [DONE]\n\n')
   }
 
 const usageOf = ({ usage }: ScriptedReply) =>

@@ -21,15 +21,10 @@ const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const isStreamed = ({ body }: ReceivedRequest) => body.includes('"stream":true')
 
 /** What llama.cpp's server says when the memory of its slots is full. */
-const full: Script = (received, outgoing, incoming) => {
-  const answer = isStreamed(received) ? events([eventOf(fullError)]) : json(fullError, 500)
-  return answer(received, outgoing, incoming)
-}
+const full: Script = (received) =>
+  isStreamed(received) ? events([eventOf(fullError)]) : json(fullError, 500)
 
-const fine: Script = (received, outgoing, incoming) => {
-  const answer = isStreamed(received) ? stream('all is well') : completion('all is well')
-  return answer(received, outgoing, incoming)
-}
+const fine: Script = (received) => (isStreamed(received) ? stream('all is well') : completion('all is well'))
 
 /**
  * Slots that share a memory of so many bytes: what is under way when it is full fails together. The first so many
@@ -39,7 +34,7 @@ function slotsOf(bytesMax: number, together: number): Script {
   const busy = new Map<ReceivedRequest, AbortController>()
   const begun = Promise.withResolvers<void>()
   let arrived = 0
-  return async function answerFromSlot(received, outgoing, incoming) {
+  return async function answerFromSlot(received) {
     const slot = new AbortController()
     busy.set(received, slot)
     arrived += 1
@@ -49,7 +44,7 @@ function slotsOf(bytesMax: number, together: number): Script {
     if (bytes > bytesMax) for (const each of busy.values()) each.abort()
     const isFull = await pause(40, false, { signal: slot.signal }).catch(() => true)
     busy.delete(received)
-    await (isFull ? full : fine)(received, outgoing, incoming)
+    return isFull ? full : fine
   }
 }
 
@@ -116,11 +111,11 @@ describe('requests that fill a shared memory together go one after the other', (
     const empty = 'data: [DONE]\n\n'
     const begun = Promise.withResolvers<void>()
     let arrived = 0
-    const together: Script = async (received, outgoing, incoming) => {
+    const together: Script = async () => {
       arrived += 1
       if (arrived === 3) begun.resolve()
       await begun.promise
-      await events([empty])(received, outgoing, incoming)
+      return events([empty])
     }
     await using at = await standWith(together, { profile: { window: { tokens: 100_000 } } })
     const replies = await Promise.all([1, 2, 3].map((who) => postChat(at.url, asked(who, { stream: true }))))
@@ -175,11 +170,11 @@ describe('a memory that stays full', () => {
   test('who leaves is not waited for, and those behind get their turn', async () => {
     const held = Promise.withResolvers<void>()
     let arrived = 0
-    await using at = await standWith(async (received, outgoing, incoming) => {
+    await using at = await standWith(async () => {
       arrived += 1
       // As long as this one is under way, the other waits for it with its second try.
       if (arrived === 1) await held.promise
-      await (arrived <= 2 ? full : fine)(received, outgoing, incoming)
+      return arrived <= 2 ? full : fine
     })
     const staying = postChat(at.url, asked(2))
     await eventually(() => expect(at.upstream.requests).toHaveLength(1))

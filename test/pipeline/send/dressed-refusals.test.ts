@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
-import { completion, json, type Script } from '../../support/fake-upstream.ts'
-import { chatOf, rawMessages } from '../../support/post-chat.ts'
-import { isObject } from '../../support/strict-upstream/wire-message.ts'
-import { openPlays } from './plays.ts'
+import { completion, events, json, windowedAt, type Script } from '../../support/fake-upstream.ts'
+import { chatOf } from '../../support/post-chat.ts'
+import { openPlays, smallWindow, strictTemplate, twoWishes } from './plays.ts'
 
 const play = openPlays({ window: { tokens: 'auto', ratio: 1 } })
 
@@ -11,14 +10,9 @@ const play = openPlays({ window: { tokens: 'auto', ratio: 1 } })
 const request = chatOf(longRun(36, 1))
 const later = chatOf(longRun(38, 1))
 
-/** About four bytes a token. */
-const tokensOf = (body: Buffer): number => body.length / 4
-
 /** Refuses what is beyond a window in its own words. */
-const windowedAt =
-  (windowTokens: number, refusal: Script): Script =>
-  (received, outgoing, incoming) =>
-    (tokensOf(received.body) > windowTokens ? refusal : completion('fine'))(received, outgoing, incoming)
+const refusingAt = (windowTokens: number, refusal: Script): Script =>
+  windowedAt(windowTokens, () => completion('fine'), refusal)
 
 const says = (message: string, more: object = {}) => ({ error: { message, type: 'upstream_error', ...more } })
 
@@ -62,7 +56,7 @@ describe('a refusal as gateways pass it on is recovered, and the window that it 
       ),
     ],
   ])('%s', async (_, status, windowTokens, body) => {
-    const at = play(windowedAt(windowTokens, json(body, status)))
+    const at = play(refusingAt(windowTokens, json(body, status)))
     const first = await at.post(request)
     expect([first.status, first.action]).toEqual([200, 'recovered'])
     const next = await at.post(later)
@@ -73,7 +67,7 @@ describe('a refusal as gateways pass it on is recovered, and the window that it 
   test('without a number: recovered, and nothing is made of its id', async () => {
     const message =
       'Total tokens of image and text exceed max message tokens. Request id: 0217724139474350000'
-    const at = play(windowedAt(6000, json(says(message, { code: 'InvalidParameter' }), 400)))
+    const at = play(refusingAt(6000, json(says(message, { code: 'InvalidParameter' }), 400)))
     expect((await at.post(request)).action).toBe('recovered')
     const tokens = Number(/^\d+/.exec((await at.post(later)).header('x-foldgate-window') ?? '')?.[0])
     expect(tokens).toBeGreaterThan(6000)
@@ -86,7 +80,7 @@ describe('a refusal that no rule can read is answered by one smaller attempt', (
   test.each([400, 422])(
     'status %i: the client has its answer, and goes on from that view',
     async (status) => {
-      const at = play(windowedAt(12_000, json(odd, status)))
+      const at = play(refusingAt(12_000, json(odd, status)))
       const reply = await at.post(request)
       expect([reply.status, reply.action]).toEqual([200, 'recovered'])
       // By Foldgate's count, in which bars and colours weigh more than in bytes.
@@ -101,7 +95,7 @@ describe('a refusal that no rule can read is answered by one smaller attempt', (
 
   test('nothing is believed of the model until it happened twice', async () => {
     // Half of any of them is well below it, all of it well above.
-    const at = play(windowedAt(14_000, json(odd, 400)))
+    const at = play(refusingAt(14_000, json(odd, 400)))
     const windowAt = async (seed: number) =>
       (await at.post(chatOf(longRun(36, seed)))).header('x-foldgate-window')
     expect(await windowAt(1)).toBe('128000;source=default')
@@ -139,58 +133,36 @@ describe('a refusal that no rule can read is answered by one smaller attempt', (
   })
 
   test('a 500 that speaks of the context is', async () => {
-    const at = play(windowedAt(12_000, json(says('context allocation'), 500)))
+    const at = play(refusingAt(12_000, json(says('context allocation'), 500)))
     expect((await at.post(request)).action).toBe('recovered')
   })
 })
-
-/** Refuses in whichever way where user follows user. */
-const strict =
-  (refusal: Script, good: Script): Script =>
-  (received, outgoing, incoming) => {
-    const roles = rawMessages(received).map((text) => {
-      const message: unknown = JSON.parse(text)
-      return isObject(message) ? message['role'] : ''
-    })
-    const isBroken = roles.some((role, at) => role === 'user' && roles[at - 1] === 'user')
-    return (isBroken ? refusal : good)(received, outgoing, incoming)
-  }
-
-const stream =
-  (events: readonly string[]): Script =>
-  (_, outgoing) => {
-    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-    outgoing.end(events.map((event) => `${event}\n\n`).join(''))
-  }
 
 // The story: a template's refusal was answered with 400, 422 and 500 only; mlx-lm says it with 404, others with 424, and
 // LM Studio in the first event of a stream. The client got a refusal of what Foldgate had made of its request.
 describe('a refusal of the order of messages is answered whatever it came with', () => {
   const words = 'Conversation roles must alternate user/assistant/user/assistant/...'
-  const small = { window: { tokens: 4_096, output_reserve: 512 } }
-  const conversation = [
-    ...longRun(16, 4, 0.5),
-    { role: 'assistant' as const, content: 'Repaired.' },
-    { role: 'user' as const, content: 'Now write the changelog, please.' },
-  ]
   test.each([400, 404, 409, 424, 500, 502])('status %i', async (status) => {
-    const at = play(strict(json({ error: words }, status), completion('fine')), small)
-    const first = await at.post(chatOf(conversation))
+    const at = play(strictTemplate(json({ error: words }, status)), smallWindow)
+    const first = await at.post(chatOf(twoWishes))
     expect([first.status, first.action]).toEqual([200, 'restored;reason=strict'])
-    expect((await at.post(chatOf(conversation))).action).toBe('compacted')
+    expect((await at.post(chatOf(twoWishes))).action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(3)
   })
 
   test('the first event of a stream with status 200', async () => {
     const refusal = { error: { message: `Error rendering prompt with jinja template: "${words}".` } }
     const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'fine' } }] }
-    const good = stream([`data: ${JSON.stringify(delta)}`, 'data: [DONE]'])
-    const at = play(strict(stream([`event: error\ndata: ${JSON.stringify(refusal)}`]), good), small)
-    const first = await at.post({ ...chatOf(conversation), stream: true })
+    const good = events([`data: ${JSON.stringify(delta)}\n\n`, 'data: [DONE]\n\n'])
+    const at = play(
+      strictTemplate(events([`event: error\ndata: ${JSON.stringify(refusal)}\n\n`]), good),
+      smallWindow,
+    )
+    const first = await at.post({ ...chatOf(twoWishes), stream: true })
     expect(first.action).toBe('restored;reason=strict')
     expect(first.text).toContain('fine')
     expect(first.text).not.toContain('jinja')
-    expect((await at.post({ ...chatOf(conversation), stream: true })).action).toBe('compacted')
+    expect((await at.post({ ...chatOf(twoWishes), stream: true })).action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(3)
   })
 })

@@ -46,7 +46,7 @@ const silentIn =
       done,
     ]),
   ): Script =>
-  (received, outgoing, incoming) => {
+  (received) => {
     const tokens = Math.round(received.body.length / 3)
     const message = `This model's maximum context length is 4096 tokens. However, you requested ${tokens} tokens (${tokens} in the messages, None in the completion). Please reduce the length of the messages or completion.`
     const refusal = json(
@@ -56,8 +56,7 @@ const silentIn =
       400,
     )
     const fits = tokens <= 4_096
-    const answer = isStreamed(received) ? (fits ? streamOf : empty) : fits ? completion('fine') : refusal
-    return answer(received, outgoing, incoming)
+    return isStreamed(received) ? (fits ? streamOf : empty) : fits ? completion('fine') : refusal
   }
 
 const dataOf = (text: string): unknown[] =>
@@ -174,10 +173,10 @@ describe('whatever else comes of it, the empty answer is the client’s, as it w
 test('where a rewritten request is what the server cannot take, another form of it is sent, and remembered', async () => {
   const order =
     'After the optional system message, conversation roles must alternate user and assistant roles'
-  const strict: Script = (received, outgoing, incoming) => {
+  const strict: Script = (received) => {
     const users = /"role":"user"[^}]*\},\{"role":"user"/.test(received.body.toString())
     const refusal = isStreamed(received) ? events([]) : json({ error: { message: order } }, 500)
-    return (users ? refusal : stream('fine'))(received, outgoing, incoming)
+    return users ? refusal : stream('fine')
   }
   const chat = Array.from({ length: 40 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',

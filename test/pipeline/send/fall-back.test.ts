@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { profileSchema, type Profile } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { longRun } from '../../support/conversations.ts'
 import {
   completion,
@@ -29,8 +29,6 @@ type StandOptions = { readonly small: Script; readonly large: Script } & Partial
   Pick<FoldgateOptions, 'env' | 'profile'> & { readonly largeProfile: object; readonly upstream: object }
 >
 
-const made = (name: string, keys: object): [string, Profile] => [name, { ...profileSchema.parse(keys), name }]
-
 /** A Foldgate before a small model and a larger one, each at a server of its own. */
 async function standOf(options: StandOptions) {
   const larger = await fakeUpstream(options.large)
@@ -38,10 +36,7 @@ async function standOf(options: StandOptions) {
   const at = await standWith(options.small, {
     upstreams: { large: { url: larger.url, ...options.upstream } },
     ...(options.env !== undefined && { env: options.env }),
-    profiles: new Map([
-      made('default', options.profile ?? profile),
-      made('large', options.largeProfile ?? large),
-    ]),
+    profiles: profilesOf({ default: options.profile ?? profile, large: options.largeProfile ?? large }),
   })
   return { ...at, small: at.upstream, larger }
 }
@@ -141,15 +136,15 @@ function spelt(body: object, isStreamed: boolean): string {
 }
 
 /** Takes conversations of three messages and no longer ones. */
-const shortOnly: Script = (request, outgoing, incoming) => {
+const shortOnly: Script = (request) => {
   const isLong = rawMessages(request).length > 3
-  return (isLong ? overflow(2_000, 12_000) : completion('short'))(request, outgoing, incoming)
+  return isLong ? overflow(2_000, 12_000) : completion('short')
 }
 
 /** A server that has both models. */
-const bothModels: Script = (request, outgoing, incoming) => {
+const bothModels: Script = (request) => {
   const isLarge = request.body.includes('"large-model"')
-  return (isLarge ? completion(said) : overflow(8_192, 12_000))(request, outgoing, incoming)
+  return isLarge ? completion(said) : overflow(8_192, 12_000)
 }
 
 const signed = (part: number) => ({
@@ -319,10 +314,9 @@ test('what the larger model says of its window is learnt for it, and what it ans
   let asked = 0
   await using at = await standOf({
     small: overflow(8_192, 12_000),
-    large: (request, outgoing, incoming) => {
+    large: () => {
       asked += 1
-      const answer = asked === 1 ? overflow(6_000, 12_000) : completion(said, { prompt_tokens: 4_000 })
-      return answer(request, outgoing, incoming)
+      return asked === 1 ? overflow(6_000, 12_000) : completion(said, { prompt_tokens: 4_000 })
     },
     profile: auto,
     largeProfile: { models: ['large-model'] },
@@ -348,12 +342,7 @@ test.each([
 ])('none for %s', async (_, more, headers) => {
   const denied = json({ error: { message: 'Not with this key.' } }, 401)
   await using at = await standOf({
-    small: (request, outgoing, incoming) =>
-      (request.headers['x-refuse'] === 'denied' ? denied : overflow(8_192, 12_000))(
-        request,
-        outgoing,
-        incoming,
-      ),
+    small: (request) => (request.headers['x-refuse'] === 'denied' ? denied : overflow(8_192, 12_000)),
     large: completion(said),
     profile: { ...profile, ...more },
   })

@@ -1,7 +1,14 @@
 import * as responsesStand from '../responses/stand.ts'
 import { expect, test, describe } from 'vitest'
 import { longRun } from '../../support/conversations.ts'
-import { completion, json, overflow, type ReceivedRequest, type Script } from '../../support/fake-upstream.ts'
+import {
+  completion,
+  json,
+  overflow,
+  windowedAt,
+  type ReceivedRequest,
+  type Script,
+} from '../../support/fake-upstream.ts'
 import { standWith, type Stand } from '../../support/stand.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
 
@@ -13,14 +20,6 @@ const request = (messages: number) => chatOf(run.slice(0, messages))
 
 /** What counts in a body: all of it is text. */
 const sizes = ({ upstream }: Stand): readonly number[] => upstream.requests.map(({ body }) => body.length)
-
-/** Refuses prompts of more than so many bytes, without a number or with what vLLM says of them. */
-const refusingBeyond =
-  (bytesMax: number, refusal: Script = tooLong): Script =>
-  (received, outgoing, incoming) => {
-    const answer = received.body.length > bytesMax ? refusal : completion('fine')
-    return answer(received, outgoing, incoming)
-  }
 
 // A budget of half of what was refused was planned down to seven tenths of it, and the view came out smaller still:
 // two thirds of a conversation were thrown away where a third might have been enough.
@@ -65,7 +64,7 @@ test('the requests after a recovery grow to what was refused again before there 
 })
 
 test('what is refused in every form teaches nothing, and its last error is the client’s', async () => {
-  await using at = await standWith(refusingBeyond(0))
+  await using at = await standWith(tooLong)
   const reply = await postChat(at.url, request(60))
   expect(reply.status).toBe(400)
   expect(reply.text).toBe('{"error":{"message":"Prompt exceeds max length","code":"1261"}}')
@@ -82,9 +81,12 @@ test('a stated window and a prompt of at least so much: only what is beyond the 
   const windowTokens = 24_000
   const message = `This model's maximum context length is ${windowTokens} tokens. However, your prompt contains at least ${windowTokens + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=${windowTokens + 1})`
   const refusal = json({ error: { message, type: 'BadRequestError', param: 'input_tokens', code: 400 } }, 400)
-  await using at = await standWith(refusingBeyond(80_000, refusal), {
-    profile: { window: { output_reserve: 1_000 } },
-  })
+  await using at = await standWith(
+    windowedAt(20_000, () => completion('fine'), refusal),
+    {
+      profile: { window: { output_reserve: 1_000 } },
+    },
+  )
   await postChat(at.url, request(80))
   const made = sizes(at)
   expect(made).toHaveLength(2)
@@ -116,17 +118,12 @@ function told(header: Told) {
   }
 }
 
-const windowedAt: Script = (received, outgoing, incoming) => {
-  const tokens = Math.round(received.body.length / 4)
-  return (tokens > 4_000 ? overflow(4_000, tokens) : completion('fine'))(received, outgoing, incoming)
-}
-
 /** The prompt alone is measured, one of the provider's tokens for one of ours. */
 const believed = { window: { tokens: 30_000, output_reserve: 500, ratio: 1 } }
 
 describe('window and pressure of a recovered request are told by what the refusal taught', () => {
   test('of a chat completion, and the answers after it say the same', async () => {
-    await using at = await standWith(windowedAt, { profile: believed })
+    await using at = await standWith(windowedAt(4_000), { profile: believed })
     const asked = chatOf(longRun(14, 2))
     const first = told((await postChat(at.url, asked)).header)
     expect(first).toMatchObject({ action: 'recovered', window: '4000;source=learnt;setting=30000' })

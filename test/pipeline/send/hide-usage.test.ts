@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageHider as createChatUsageHider } from '../../../src/formats/chat/usage-hider.ts'
 import { hidingUsage } from '../../../src/pipeline/send/usage-in-streams.ts'
-import { propertyRuns } from '../../support/property-runs.ts'
+import { forAll } from '../../support/property-runs.ts'
 import { createEventCutter, type EventPiece } from '../../../src/pipeline/send/event-cutter.ts'
 
 const createUsageHider = () => hidingUsage(createChatUsageHider())
@@ -27,32 +27,10 @@ function byByte(text: string): string {
 
 const whole = (text: string) => through([text]).join('')
 
-describe('the usage event is hidden', () => {
-  test.each<[string, string]>([
-    ['as OpenAI sends it', `data: ${usage}\n\n`],
-    ['without a space', `data:${usage}\n\n`],
-    ['over several lines', `data: {"choices":[],\ndata: "usage":{"prompt_tokens":9}}\n\n`],
-    ['without choices', 'data: {"usage":{"prompt_tokens":9}}\n\n'],
-    ['with choices that are null', 'data: {"choices":null,"usage":{}}\n\n'],
-    ['with spaces', 'data: { "choices" : [ ] , "usage" : { } }\n\n'],
-    ['with an error that is none', 'data: {"choices":[],"error":null,"usage":{}}\n\n'],
-  ])('%s', (_name, event) => {
-    const around = [`data: ${delta}\n\n`, 'data: [DONE]\n\n'] as const
-    expect(whole(around[0] + event + around[1])).toBe(around.join(''))
-  })
-
-  test('at the end of a stream that leaves out its last blank line, or its last line end', () => {
-    expect(whole(`data: ${delta}\n\ndata: ${usage}\n`)).toBe(`data: ${delta}\n\n`)
-    expect(whole(`data: ${delta}\n\ndata: ${usage}`)).toBe(`data: ${delta}\n\n`)
-  })
-
-  test('behind a byte order mark', () => {
-    expect(whole(`\uFEFFdata: ${usage}\n\ndata: [DONE]\n\n`)).toBe('data: [DONE]\n\n')
-  })
-
-  test('and comments within it are not', () => {
-    expect(whole(`: one\ndata: ${usage}\n: two\n\ndata: [DONE]\n\n`)).toBe(': one\n: two\ndata: [DONE]\n\n')
-  })
+test('the usage event is hidden at the end of a stream that leaves out its last blank line, or its last line end', () => {
+  for (const end of ['\n', ''])
+    expect(whole(`data: ${delta}\n\ndata: ${usage}${end}`)).toBe(`data: ${delta}\n\n`)
+  expect(whole(`\uFEFFdata: ${usage}\n\ndata: [DONE]\n\n`)).toBe('data: [DONE]\n\n')
 })
 
 // llama.cpp's server puts its timings into a stream's last chunk: the one that ends the reply, or the usage chunk where one was
@@ -131,34 +109,6 @@ describe('what a usage event says besides belongs to the event that ended the re
   })
 })
 
-// Who asks for usage gets `"usage":null` in every chunk of OpenAI's. A client that did not ask and reads
-// `chunk.usage.total_tokens` where there is a `usage` fails at the first of them.
-describe('a usage that is null is taken out', () => {
-  test.each<[string, string, string]>([
-    [
-      'as OpenAI sends it',
-      `{"choices":[{"index":0,"delta":{"content":"é"}}],"usage":null}`,
-      `{"choices":[{"index":0,"delta":{"content":"é"}}]}`,
-    ],
-    ['in front, with spaces', `{ "usage" : null , "choices": [{}]}`, `{ "choices": [{}]}`],
-    ['in between', `{"id":"x", "usage": null,"choices":[{}]}`, `{"id":"x","choices":[{}]}`],
-    [
-      "from Azure's first chunk",
-      '{"choices":[],"usage":null,"prompt_filter_results":[{}]}',
-      '{"choices":[],"prompt_filter_results":[{}]}',
-    ],
-    ['from the end of the reply', `${ending.slice(0, -1)},"usage":null}`, ending],
-    [
-      'beside a text that speaks of it',
-      '{"choices":[{"delta":{"content":",\\"usage\\":null,"}}],"usage":null}',
-      '{"choices":[{"delta":{"content":",\\"usage\\":null,"}}]}',
-    ],
-  ])('%s', (_name, chunk, expected) => {
-    const events = `data: ${delta}\r\n\r\ndata: ${chunk}\r\n\r\ndata: [DONE]\r\n\r\n`
-    expect(whole(events)).toBe(events.replace(chunk, expected))
-  })
-})
-
 describe('behind the end of a reply nothing follows', () => {
   test.each<[string, string]>([
     // OpenRouter's usage comes with the last choice once more.
@@ -198,22 +148,10 @@ describe('behind the end of a reply nothing follows', () => {
 describe('everything else goes on byte for byte', () => {
   test.each<[string, string]>([
     ['usage beside the last delta', 'data: {"choices":[{"finish_reason":"stop"}],"usage":{"a":1}}\n\n'],
-    [
-      'a usage that is null and cannot be told from another',
-      'data: {"choices":[{"usage":1}],"usage":null}\n\n',
-    ],
-    ['nothing but a usage that is null', 'data: {"usage":null}\n\n'],
     ['several ends', `data: ${ending}\n\ndata: ${ending}\r\r: a\n\n\n`],
-    ['choices that are no objects', 'data: {"choices":[1],"usage":{}}\n\n'],
-    ['a usage that is a list', 'data: {"choices":[],"usage":[]}\n\n'],
-    ['choices that are none', 'data: {"choices":{},"usage":{}}\n\n'],
-    ['an error with usage', 'data: {"choices":[],"error":{"message":"no"},"usage":{}}\n\n'],
-    ['an event named error', `event: error\ndata: ${usage}\n\n`],
     ['text behind [DONE]', 'data: [DONE]\n\nThat was it, "usage" and all.'],
-    ['comments', ': keep-alive\n\n:\n: OPENROUTER PROCESSING\n\n'],
     ['many blank lines', `\n\n\r\r\r\n\r\ndata: ${delta}\n\n\n\n`],
     ['a missing last blank line', `data: ${delta}\n`],
-    ['a text that speaks of usage', `data: {"choices":[{"delta":{"content":"\\"usage\\":{}"}}]}\n\n`],
     ['no events at all', '{"error":{"message":"busy"},"usage":{}}'],
     ['lines without an end to their event', `data: ${delta}\ndata: ${usage}\n`],
     ['nothing', ''],
@@ -288,12 +226,55 @@ const fragments = [
   `data: ${usage}\r\n\r\n`,
 ]
 
-type Event = { readonly text: string; readonly shown: string }
+/** The lines of an event, and those of them that the client gets. */
+type Lines = readonly [sent: readonly string[], shown: readonly string[]]
 
-function written(lines: readonly string[], shown: readonly string[], end: string): Event {
-  const join = (each: readonly string[]) => [...each, ''].map((line) => line + end).join('')
-  return { text: join(lines), shown: join(shown) }
-}
+/** All of an event. */
+const kept: readonly Lines[] = [
+  [`data: ${delta}`],
+  ['data: {"choices":[],"prompt_filter_results":[]}'],
+  ['event: x', 'data: {"a":1,', 'data: "b":"ü"}'],
+  ['data: [DONE]'],
+  [': keep-alive'],
+  [':'],
+  ['data'],
+  // No usage of a reply, or none that could be told from another.
+  ['data: {"choices":[{"usage":1}],"usage":null}'],
+  ['data: {"usage":null}'],
+  ['data: {"choices":[1],"usage":{}}'],
+  ['data: {"choices":[],"usage":[]}'],
+  ['data: {"choices":{},"usage":{}}'],
+  ['data: {"choices":[],"error":{"message":"no"},"usage":{}}'],
+  ['event: error', `data: ${usage}`],
+  ['data: {"choices":[{"delta":{"content":"\\"usage\\":{}"}}]}'],
+].map((lines) => [lines, lines])
+
+/** Of a usage event, only comments. */
+const hidden: readonly Lines[] = [
+  [`data: ${usage}`],
+  [`data:${usage}`],
+  ['id: 1', `data: ${usage}`],
+  ['data: {"usage":{"prompt_tokens":1},', 'data: "choices": [] }'],
+  ['data: {"usage":{"prompt_tokens":9}}'],
+  ['data: {"choices":null,"usage":{}}'],
+  ['data: { "choices" : [ ] , "usage" : { } }'],
+  ['data: {"choices":[],"error":null,"usage":{}}'],
+  [': one', `data: ${usage}`, ': two'],
+].map((lines) => [lines, lines.filter((line) => line.startsWith(':'))])
+
+// Who asks for usage gets `"usage":null` in every chunk of OpenAI's. A client that did not ask and reads
+// `chunk.usage.total_tokens` where there is a `usage` fails at the first of them.
+const nulled: readonly Lines[] = [
+  ['{"choices":[{"delta":{"content":"é"}}],"usage":null}', '{"choices":[{"delta":{"content":"é"}}]}'],
+  ['{ "usage" : null , "choices": [{}]}', '{ "choices": [{}]}'],
+  ['{"id":"x", "usage": null,"choices":[{}]}', '{"id":"x","choices":[{}]}'],
+  // Azure's first chunk.
+  ['{"choices":[],"usage":null,"prompt_filter_results":[{}]}', '{"choices":[],"prompt_filter_results":[{}]}'],
+  [
+    '{"choices":[{"delta":{"content":",\\"usage\\":null,"}}],"usage":null}',
+    '{"choices":[{"delta":{"content":",\\"usage\\":null,"}}]}',
+  ],
+].map(([sent, shown]) => [[`data: ${sent}`], [`data: ${shown}`]])
 
 function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [0, ...places.map((place) => Math.min(place, bytes.length)), bytes.length].toSorted(
@@ -304,69 +285,47 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 
 describe('whatever comes, however it is cut', () => {
   const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
-  const shownLines = fc.constantFrom(
-    [`data: ${delta}`],
-    ['data: {"choices":[],"prompt_filter_results":[]}'],
-    ['event: x', 'data: {"a":1,', 'data: "b":"ü"}'],
-    ['data: [DONE]'],
-    [': keep-alive'],
-    ['data'],
-  )
-  const usageLines = fc.constantFrom(
-    [`data: ${usage}`],
-    ['id: 1', `data: ${usage}`],
-    ['data: {"usage":{"prompt_tokens":1},', 'data: "choices": [] }'],
-    [`data: ${usage}`, ': within'],
-  )
-  const event: fc.Arbitrary<Event> = fc.oneof(
-    { weight: 3, arbitrary: fc.tuple(shownLines, lineEnd).map(([lines, end]) => written(lines, lines, end)) },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(usageLines, lineEnd).map(([lines, end]) => {
-        const { text } = written(lines, lines, end)
-        const comments = lines.filter((line) => line.startsWith(':'))
-        return { text, shown: comments.map((line) => line + end).join('') }
-      }),
-    },
-  )
+  const event = fc
+    .tuple(fc.oneof(...[kept, hidden, nulled].map((each) => fc.constantFrom(...each))), lineEnd)
+    .map(([[sent, shown], end]) => {
+      const join = (lines: readonly string[]) => lines.map((line) => line + end).join('')
+      // The blank line goes with what the event says.
+      const isShown = shown.some((line) => !line.startsWith(':')) || sent.length === shown.length
+      return { text: join([...sent, '']), shown: join(isShown ? [...shown, ''] : shown) }
+    })
   const cuts = fc.array(fc.nat(2_000), { maxLength: 40 })
 
-  test('what goes on is what came but for the usage events, and no whole event waits', () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 12 }), cuts, (events, places) => {
-        const input = Buffer.from(events.map(({ text }) => text).join(''))
-        const expected = Buffer.from(events.map(({ shown }) => shown).join(''))
-        const hider = createUsageHider()
-        let fed = 0
-        let out = Buffer.alloc(0)
-        for (const piece of cutAt(input, places)) {
-          out = Buffer.concat([out, hider.feed(piece)])
-          fed += piece.length
-          expect(out.equals(expected.subarray(0, out.length))).toBe(true)
-          let taken = 0
-          let due = 0
-          for (const { text, shown } of events) {
-            taken += Buffer.byteLength(text)
-            if (taken <= fed) due += Buffer.byteLength(shown)
-          }
-          expect(out.length).toBeGreaterThanOrEqual(due)
+  test('what goes on is what came but for the usage events and a usage that is null, and no whole event waits', () => {
+    forAll(500, fc.array(event, { maxLength: 12 }), cuts, (events, places) => {
+      const input = Buffer.from(events.map(({ text }) => text).join(''))
+      const expected = Buffer.from(events.map(({ shown }) => shown).join(''))
+      const hider = createUsageHider()
+      let fed = 0
+      let out = Buffer.alloc(0)
+      for (const piece of cutAt(input, places)) {
+        out = Buffer.concat([out, hider.feed(piece)])
+        fed += piece.length
+        expect(out.equals(expected.subarray(0, out.length))).toBe(true)
+        let taken = 0
+        let due = 0
+        for (const { text, shown } of events) {
+          taken += Buffer.byteLength(text)
+          if (taken <= fed) due += Buffer.byteLength(shown)
         }
-        expect(Buffer.concat([out, hider.end()]).equals(expected)).toBe(true)
-      }),
-    )
+        expect(out.length).toBeGreaterThanOrEqual(due)
+      }
+      expect(Buffer.concat([out, hider.end()]).equals(expected)).toBe(true)
+    })
   })
 
   test('where it is cut changes nothing', () => {
     const fragment = fc.constantFrom(...fragments)
-    fc.assert(
-      fc.property(fc.array(fragment, { maxLength: 30 }), cuts, (all, places) => {
-        const input = Buffer.from(all.join(''))
-        const hider = createUsageHider()
-        const out = [...cutAt(input, places).map((piece) => hider.feed(piece)), hider.end()]
-        expect(Buffer.concat(out).toString()).toBe(whole(all.join('')))
-      }),
-      { numRuns: propertyRuns(1_000) },
-    )
+    forAll(1_000, fc.array(fragment, { maxLength: 30 }), cuts, (all, places) => {
+      const input = Buffer.from(all.join(''))
+      const hider = createUsageHider()
+      const out = [...cutAt(input, places).map((piece) => hider.feed(piece)), hider.end()]
+      expect(Buffer.concat(out).toString()).toBe(whole(all.join('')))
+    })
   })
 
   // What a server sends of a reply, and what it makes of it when it is asked for usage.
@@ -394,33 +353,30 @@ describe('whatever comes, however it is cut', () => {
   })
 
   test('a client that did not ask gets the stream of a server that was not asked', () => {
-    fc.assert(
-      fc.property(server, cuts, (made, places) => {
-        const streamOf = (isAsked: boolean) => {
-          const nulls = isAsked ? made.saysNull : ''
-          const isMoved = isAsked && made.usageCount > 0
-          const usages = Array.from({ length: isAsked ? made.usageCount : 0 }, (_, index) =>
-            made.usageShape(index === 0 ? made.timings : ''),
-          )
-          return [
-            ...made.others,
-            ...made.contents.map((text) => chunkOf(`{"content":"${text}"}`, 'null', nulls)),
-            chunkOf('{}', '"stop"', nulls + (isMoved ? '' : made.timings)),
-            ...usages.map((each) => `data: ${each}`),
-            ...(made.isDone ? ['data: [DONE]'] : []),
-          ]
-            .map((lines) => lines + made.lineEnd.repeat(2))
-            .join('')
-        }
-        const hider = createUsageHider()
-        const out = [
-          ...cutAt(Buffer.from(streamOf(true)), places).map((piece) => hider.feed(piece)),
-          hider.end(),
+    forAll(1_000, server, cuts, (made, places) => {
+      const streamOf = (isAsked: boolean) => {
+        const nulls = isAsked ? made.saysNull : ''
+        const isMoved = isAsked && made.usageCount > 0
+        const usages = Array.from({ length: isAsked ? made.usageCount : 0 }, (_, index) =>
+          made.usageShape(index === 0 ? made.timings : ''),
+        )
+        return [
+          ...made.others,
+          ...made.contents.map((text) => chunkOf(`{"content":"${text}"}`, 'null', nulls)),
+          chunkOf('{}', '"stop"', nulls + (isMoved ? '' : made.timings)),
+          ...usages.map((each) => `data: ${each}`),
+          ...(made.isDone ? ['data: [DONE]'] : []),
         ]
-        expect(Buffer.concat(out).toString()).toBe(streamOf(false))
-      }),
-      { numRuns: propertyRuns(1_000) },
-    )
+          .map((lines) => lines + made.lineEnd.repeat(2))
+          .join('')
+      }
+      const hider = createUsageHider()
+      const out = [
+        ...cutAt(Buffer.from(streamOf(true)), places).map((piece) => hider.feed(piece)),
+        hider.end(),
+      ]
+      expect(Buffer.concat(out).toString()).toBe(streamOf(false))
+    })
   })
 })
 
@@ -429,18 +385,17 @@ const anyLines = fc.array(fc.constantFrom('data: a', ': b', 'x', '\n', '\r', '\r
 })
 
 test('what is taken comes out again, byte for byte, wherever it was cut and however little may be held', () => {
-  fc.assert(
-    fc.property(
-      anyLines,
-      fc.array(fc.nat(200), { maxLength: 6 }),
-      fc.constantFrom(1, 4, 1_000),
-      (lines, cuts, eventBytesMax) => {
-        const text = lines.join('')
-        const cutter = createEventCutter({ eventBytesMax })
-        const pieces = cutAt(Buffer.from(text), cuts).flatMap((part) => cutter.feed(part))
-        expect(Buffer.concat([...pieces.map(({ bytes }) => bytes), cutter.end()]).toString()).toBe(text)
-      },
-    ),
+  forAll(
+    100,
+    anyLines,
+    fc.array(fc.nat(200), { maxLength: 6 }),
+    fc.constantFrom(1, 4, 1_000),
+    (lines, cuts, eventBytesMax) => {
+      const text = lines.join('')
+      const cutter = createEventCutter({ eventBytesMax })
+      const pieces = cutAt(Buffer.from(text), cuts).flatMap((part) => cutter.feed(part))
+      expect(Buffer.concat([...pieces.map(({ bytes }) => bytes), cutter.end()]).toString()).toBe(text)
+    },
   )
 })
 

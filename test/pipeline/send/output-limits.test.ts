@@ -72,12 +72,12 @@ test.each([
 /** Refuses what the prompt and the output limit together exceed, as vLLM and OpenAI do. */
 const total =
   (roomTokens: number, promptTokens: (received: ReceivedRequest) => number): Script =>
-  (received, outgoing, incoming) => {
+  (received) => {
     const prompt = promptTokens(received)
     const output = Number(/"max_tokens" ?: ?(\d+)/.exec(received.body.toString())?.[1] ?? 0)
-    if (prompt + output <= roomTokens) return completion('fine')(received, outgoing, incoming)
+    if (prompt + output <= roomTokens) return completion('fine')
     const message = `This model's maximum context length is ${roomTokens} tokens. However, you requested ${prompt + output} tokens (${prompt} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`
-    return json({ error: { message, code: 'context_length_exceeded' } }, 400)(received, outgoing, incoming)
+    return json({ error: { message, code: 'context_length_exceeded' } }, 400)
   }
 
 const byBytes = (received: ReceivedRequest) => Math.round(received.body.length / 4)

@@ -7,6 +7,7 @@ import {
   json,
   overflow,
   stream,
+  windowedAt,
   type ReceivedRequest,
   type Script,
 } from '../../support/fake-upstream.ts'
@@ -50,18 +51,11 @@ function emptyAnswer(finish: string, promptTokens: number): object {
 /** Refuses every request, each time in other words. */
 function refusing(status: number, message: string): Script {
   let made = 0
-  return (received, outgoing, incoming) => {
+  return () => {
     made += 1
     const error = { message: `${message} (refusal ${made})`, code: 'context_length_exceeded' }
-    return json({ error }, status, { 'x-refusal': String(made) })(received, outgoing, incoming)
+    return json({ error }, status, { 'x-refusal': String(made) })
   }
-}
-
-/** Has a window of 4,096 tokens of four bytes. */
-const windowed: Script = (received, outgoing, incoming) => {
-  const tokens = Math.round(received.body.length / 4)
-  const answer = tokens > 4_096 ? overflow(4_096, tokens) : completion('fine')
-  return answer(received, outgoing, incoming)
 }
 
 const afterHeaders = (headers: Promise<unknown>) => headers.then(() => {})
@@ -244,7 +238,7 @@ describe('an overflow teaches', () => {
   const other = chatOf(longRun(16, 5, 0.5))
 
   test('the next request of the same model and credential is under the window before it is sent', async () => {
-    const at = play(windowed)
+    const at = play(windowedAt(4_096))
     const first = await at.post(request)
     expect(first.action).toBe('recovered')
     const made = at.upstream.requests.length
@@ -261,7 +255,7 @@ describe('an overflow teaches', () => {
 
   test('a recovered view is kept: the conversation goes on from it', async () => {
     // This upstream counts other tokens than ours, and a refusal calibrates nothing: there has to be room for that.
-    const at = play(windowed, { target: 0.5 })
+    const at = play(windowedAt(4_096), { target: 0.5 })
     await at.post(request)
     const recovered = rawMessages(at.upstream.requests.at(-1))
     const grown = [...run, { role: 'assistant', content: 'Found it.' }, { role: 'user', content: 'Go on.' }]

@@ -1,28 +1,16 @@
 import { standWith } from '../../support/stand.ts'
 import { describe, expect, test } from 'vitest'
-import { isObject, textOf } from '../../support/strict-upstream/wire-message.ts'
 import { openMemoryStore } from '../../../src/storage/memory-store.ts'
 import type { Store } from '../../../src/storage/store.ts'
-import { longRun, type TestMessage } from '../../support/conversations.ts'
+import { longRun } from '../../support/conversations.ts'
 import { completion, json, overflow, type Script } from '../../support/fake-upstream.ts'
 import { unmeasurable } from '../../support/models.ts'
 import { chatOf, postChat, rawMessages } from '../../support/post-chat.ts'
-import { openPlays } from './plays.ts'
+import { alternation, cut, openPlays, rolesOf, smallWindow, strictTemplate, twoWishes } from './plays.ts'
 
-const smallWindow = { window: { tokens: 4_096, output_reserve: 512 } }
-// Two users in a row once the rounds between them are folded: what strict templates refuse.
-const conversation: TestMessage[] = [
-  ...longRun(16, 4, 0.5),
-  { role: 'assistant', content: 'Repaired.' },
-  { role: 'user', content: 'Now write the "changelog", please.' },
-]
-const request = chatOf(conversation)
+const request = chatOf(twoWishes)
 const original = JSON.stringify(request)
 
-const alternation = json(
-  { error: { message: 'Conversation roles must alternate user/assistant/user/assistant/...' } },
-  400,
-)
 const refused = (status: number) => json({ error: { message: 'I cannot make sense of this.' } }, status)
 /** What is about something else than a prompt's length. */
 const unknown = (status: number) => json({ error: { message: 'Unknown parameter: colour' } }, status)
@@ -35,35 +23,18 @@ async function stand(script: Script | readonly Script[], options: { profile?: ob
   return { ...at, bodies: () => at.upstream.requests.map(({ body }) => body.toString()) }
 }
 
-const rolesOf = (raw: readonly string[]): string[] =>
-  raw.map((text) => {
-    const message: unknown = JSON.parse(text)
-    return isObject(message) ? textOf(message['role']) : ''
-  })
-
-/** Refuses every request in which user follows user, in the words of a chat template. */
-const strictTemplate: Script = (received, outgoing, incoming) => {
-  const roles = rolesOf(rawMessages(received))
-  const broken = roles.some((role, index) => role === 'user' && roles[index - 1] === 'user')
-  return (broken ? alternation : completion('fine'))(received, outgoing, incoming)
-}
-
-const cut: Script = (_received, outgoing) => {
-  outgoing.destroy()
-}
-
 const broken = () => Promise.reject(new Error('the disk is gone: PLANTED-SECRET'))
 
 describe('a rewritten request that is refused for the order of its messages', () => {
   test('is sent once more with user messages joined, and later requests are placed so at once', async () => {
-    const at = play(strictTemplate)
+    const at = play(strictTemplate())
     const first = await at.post(request)
     expect(first.status).toBe(200)
     expect(first.action).toBe('restored;reason=strict')
     expect(first.header('x-foldgate-attempts')).toBe('2')
-    const [lenient, strict] = at.upstream.requests.map(rawMessages)
-    expect(rolesOf(lenient ?? []).join()).toContain('user,user')
-    expect(rolesOf(strict ?? []).join()).not.toContain('user,user')
+    const [lenient, strict] = at.upstream.requests.map(rolesOf)
+    expect(lenient?.join()).toContain('user,user')
+    expect(strict?.join()).not.toContain('user,user')
     // What was joined keeps its encoded text.
     expect(at.bodies()[1]).toContain('Now write the \\"changelog\\", please.')
 
@@ -71,7 +42,7 @@ describe('a rewritten request that is refused for the order of its messages', ()
     const second = await at.post(other)
     expect(second.action).toBe('compacted')
     expect(at.upstream.requests).toHaveLength(3)
-    expect(rolesOf(rawMessages(at.upstream.requests[2])).join()).not.toContain('user,user')
+    expect(rolesOf(at.upstream.requests[2]).join()).not.toContain('user,user')
   })
 
   test("where joining does not help, the client's own bytes are sent", async () => {
@@ -87,7 +58,7 @@ describe('a rewritten request that is refused for the order of its messages', ()
   })
 
   test('under template: strict it is joined from the start, under lenient never', async () => {
-    const strict = play(strictTemplate, { ...smallWindow, template: 'strict' })
+    const strict = play(strictTemplate(), { ...smallWindow, template: 'strict' })
     expect((await strict.post(request)).action).toBe('compacted')
     expect(strict.upstream.requests).toHaveLength(1)
 
@@ -100,13 +71,12 @@ describe('a rewritten request that is refused for the order of its messages', ()
 test('a limit that was lowered stays so where user messages are joined after it', async () => {
   // The joined form said that its limit was lowered, and carried the client's own: it was refused for that again.
   const half = 2048
-  const tooMuch: Script = (received, outgoing, incoming) => {
+  const tooMuch: Script = (received) => {
     const limit = Number(/"max_tokens":(\d+)/.exec(received.body.toString())?.[1])
-    const answer = limit > half ? overflow(4096, 2500) : strictTemplate
-    return answer(received, outgoing, incoming)
+    return limit > half ? overflow(4096, 2500) : strictTemplate()
   }
   const at = play(tooMuch)
-  const reply = await at.post(chatOf(conversation, { max_tokens: 100_000 }))
+  const reply = await at.post(chatOf(twoWishes, { max_tokens: 100_000 }))
   expect(reply.status).toBe(200)
   const limits = at.bodies().map((body) => Number(/"max_tokens":(\d+)/.exec(body)?.[1]))
   expect(limits[0]).toBe(100_000)
@@ -173,7 +143,7 @@ describe('a rewritten request that is refused for what may be our doing', () => 
     const joined = play([alternation, limited, completion('fine')])
     expect((await joined.post(request)).status).toBe(429)
     expect((await joined.post(request)).action).toBe('compacted')
-    expect(rolesOf(rawMessages(joined.upstream.requests[2])).join()).toContain('user,user')
+    expect(rolesOf(joined.upstream.requests[2]).join()).toContain('user,user')
   })
 
   test('a request that was not rewritten is never sent again', async () => {
@@ -222,7 +192,7 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     ['everything', all],
   ])('a store whose %s fail: the conversation is compacted all the same', async (_name, failing) => {
     await using at = await stand(completion('fine'), { store: breaking(failing) })
-    for (const messages of [conversation, [...conversation, { role: 'assistant', content: 'a' }]]) {
+    for (const messages of [twoWishes, [...twoWishes, { role: 'assistant', content: 'a' }]]) {
       const reply = await postChat(at.url, chatOf(messages))
       expect(reply.status).toBe(200)
       expect(reply.action).toBe('compacted')
@@ -285,8 +255,8 @@ describe('nothing that goes wrong inside Foldgate fails a request', () => {
     const reply = await postChat(at.url, request)
     expect([reply.status, reply.action]).toEqual([200, 'compacted'])
     const sent = rawMessages(at.upstream.requests[0])
-    expect(sent[0]).toBe(JSON.stringify(conversation[0]))
-    expect(sent.at(-1)).toBe(JSON.stringify(conversation.at(-1)))
+    expect(sent[0]).toBe(JSON.stringify(twoWishes[0]))
+    expect(sent.at(-1)).toBe(JSON.stringify(twoWishes.at(-1)))
     expect(at.bodies()[0]?.length).toBeLessThan(original.length / 2)
   })
 

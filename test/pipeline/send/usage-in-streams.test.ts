@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { longRun, type TestMessage } from '../../support/conversations.ts'
 import { bytes, events, json, overflow, type Script } from '../../support/fake-upstream.ts'
-import { openPlays, type Play } from './plays.ts'
+import { alternation, cut, openPlays, smallWindow, twoWishes, type Play } from './plays.ts'
 import { chatOf, rawMessages } from '../../support/post-chat.ts'
 import { refusesUsage, usageRefusalIn } from '../../../src/pipeline/send/usage-in-streams.ts'
 
@@ -21,23 +20,13 @@ const withUsage = [
   ...shownEvents.slice(3),
 ]
 
-const smallWindow = { window: { tokens: 4_096, output_reserve: 512 } }
-// Two users in a row once the rounds between them are folded: what strict templates refuse.
-const conversation: TestMessage[] = [
-  ...longRun(16, 4, 0.5),
-  { role: 'assistant', content: 'Repaired.' },
-  { role: 'user', content: 'Now write the "changelog", please.' },
-]
-const request = chatOf(conversation, { stream: true })
+const request = chatOf(twoWishes, { stream: true })
 const short = chatOf([{ role: 'user', content: 'hello' }], { stream: true })
 
 const asksUsage = (body: string | undefined) => body?.includes('"include_usage":true') === true
 
 /** Answers with the usage event where it was asked for. */
-const server: Script = (received, outgoing, incoming) => {
-  const answer = asksUsage(received.body.toString()) ? withUsage : shownEvents
-  return events(answer)(received, outgoing, incoming)
-}
+const server: Script = ({ body }) => events(asksUsage(body.toString()) ? withUsage : shownEvents)
 
 const plays = {
   rewritten: openPlays(smallWindow, { usage: { in_streams: 'rewritten' } }),
@@ -64,15 +53,12 @@ const refusing = (message: string, status = 400, more: object = {}): Script =>
 
 const unknownField = refusing("Unknown parameter: 'stream_options'.", 400, { param: 'stream_options' })
 const opaque = refusing('I cannot make sense of this.')
-const alternation = refusing('Conversation roles must alternate user/assistant/user/assistant/...')
 
 /** Answers where usage is not asked for. */
 const refusingUsage =
   (refusal: Script): Script =>
-  (received, outgoing, incoming) =>
-    (asksUsage(received.body.toString()) ? refusal : server)(received, outgoing, incoming)
-
-const cut: Script = (_received, outgoing) => void outgoing.destroy()
+  (received) =>
+    asksUsage(received.body.toString()) ? refusal : server
 
 describe('a streamed request that is rewritten', () => {
   test('asks for usage behind `stream`; nothing else of it is another byte, and the client sees no more', async () => {
@@ -197,10 +183,10 @@ describe('where usage is asked for', () => {
     const [wait, content, stop, done] = shownEvents
     const timedStop = stop.replace(/}\n\n$/, `,${timings}}\n\n`)
     const timedUsage = usageEvent.replace(/}\n\n$/, `,${timings}}\n\n`)
-    const llamaServer: Script = (received, outgoing, incoming) => {
+    const llamaServer: Script = (received) => {
       const isAsked = asksUsage(received.body.toString())
       const ending = isAsked ? [stop, timedUsage] : [timedStop]
-      return events([wait, content, ...ending, done])(received, outgoing, incoming)
+      return events([wait, content, ...ending, done])
     }
     const at = play(llamaServer)
     const asked = await at.post(request)
@@ -293,9 +279,7 @@ describe('an upstream that refuses to be asked', () => {
   })
 
   test('without saying why, and the view it was: a later one teaches that', async () => {
-    const at = play((received, ...rest) =>
-      (received.body.toString() === at.spelt(request) ? server : opaque)(received, ...rest),
-    )
+    const at = play((received) => (received.body.toString() === at.spelt(request) ? server : opaque))
     for (const action of ['restored;reason=original', 'restored;reason=original', 'restored;reason=original'])
       expect((await at.post(request)).action).toBe(action)
     expect((await at.post(request)).action).toBe('relayed;reason=refused-before')

@@ -84,10 +84,7 @@ describe('a compaction for another reason than its size', () => {
   test('recovery from an overflow keeps the summary that stands', async () => {
     let isTooLarge = false
     await using stand = await summaryStand({
-      script: (request, outgoing, incoming) => {
-        const script = isTooLarge && request.body.length > 16_000 ? overflow(4000) : completion('fine')
-        return script(request, outgoing, incoming)
-      },
+      script: (request) => (isTooLarge && request.body.length > 16_000 ? overflow(4000) : completion('fine')),
     })
     const agent = stand.agent(long)
     const standing = summariesIn(await turnWhere(agent, isStanding, { pause: stand.quiet }))

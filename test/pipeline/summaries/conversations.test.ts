@@ -27,13 +27,9 @@ type Sent = {
 async function talk(options: SummaryStandOptions = {}) {
   const requests: { readonly body: Buffer }[] = []
   const stand = await summaryStand({
-    script: (request, outgoing, incoming) => {
+    script: (request) => {
       requests.push(request)
-      return json({ choices: [{ index: 0, message: done, finish_reason: 'stop' }] })(
-        request,
-        outgoing,
-        incoming,
-      )
+      return json({ choices: [{ index: 0, message: done, finish_reason: 'stop' }] })
     },
     ...options,
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TestMessage } from '../../support/conversations.ts'
-import { profileSchema } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { completion } from '../../support/fake-upstream.ts'
 import { long, recapsIn, summariesIn, turnWhere, type Agent } from './growing-agent.ts'
 import { roundsIn, summaryStand, type SummaryStand, type SummaryStandOptions } from './summary-stand.ts'
@@ -148,14 +148,12 @@ const SMALL_WINDOW = 6000
 
 /** The agent's profile, and one for the model that writes its summaries. */
 function summaryProfiles() {
-  const agents = profileSchema.parse({
-    window: { tokens: 8000, output_reserve: 1000 },
-    clear: { enabled: false },
-    summary: { upstream: 'cheap', model: 'cheap-1' },
+  return profilesOf({
+    default: {
+      window: { tokens: 8000, output_reserve: 1000 },
+      clear: { enabled: false },
+      summary: { upstream: 'cheap', model: 'cheap-1' },
+    },
+    small: { models: ['cheap-*'], window: { tokens: SMALL_WINDOW } },
   })
-  const cheap = profileSchema.parse({ models: ['cheap-*'], window: { tokens: SMALL_WINDOW } })
-  return new Map([
-    ['default', { ...agents, name: 'default' }],
-    ['small', { ...cheap, name: 'small' }],
-  ])
 }

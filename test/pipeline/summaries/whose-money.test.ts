@@ -15,10 +15,7 @@ test.each(['background', 'blocking'])(
   'a stranger spends nobody’s money with a key that the upstream refuses none is asked for, not even where one is wished for and others are accepted (%s)',
   async (mode) => {
     await using stand = await summaryStand({
-      script: (request, outgoing, incoming) =>
-        request.headers.authorization === 'Bearer bad'
-          ? refused(request, outgoing, incoming)
-          : completion('fine')(request, outgoing, incoming),
+      script: (request) => (request.headers.authorization === 'Bearer bad' ? refused : completion('fine')),
       profile: { summary: { mode } },
     })
     const [good, bad] = ['good', 'bad'].map((key) => stand.agent({ ...long, authorization: `Bearer ${key}` }))

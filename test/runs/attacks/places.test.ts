@@ -16,10 +16,8 @@ const client_keys = [
 ]
 
 /** Streams that never end, and a completion for everybody whose path is not `/v1/slow`. */
-const slowOrFine: Script = (request, outgoing, incoming) =>
-  request.url.endsWith('/slow')
-    ? events(['data: 1\n\n'], 'never')(request, outgoing, incoming)
-    : completion('fine')(request, outgoing, incoming)
+const slowOrFine: Script = (request) =>
+  request.url.endsWith('/slow') ? events(['data: 1\n\n'], 'never') : completion('fine')
 
 const keyed = (script: Script): Promise<Stand> =>
   standWith(script, { settings: { client_keys, limits: { concurrent: PLACES } }, env: keys })
@@ -96,8 +94,8 @@ describe.concurrent('what is never read', () => {
 // One connection sent 1,030 requests behind a stream that did not end, and took all 1,024 places.
 test('requests that one connection sends ahead take few places, and are all answered in the end', async () => {
   const ends: (() => void)[] = []
-  await using at = await keyed((request, outgoing, incoming) => {
-    if (!request.url.endsWith('/slow')) return completion('fine')(request, outgoing, incoming)
+  await using at = await keyed((request, outgoing) => {
+    if (!request.url.endsWith('/slow')) return completion('fine')
     outgoing.write('begun')
     ends.push(() => outgoing.end())
     return undefined

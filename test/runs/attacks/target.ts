@@ -10,11 +10,11 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { containersOf, kinds, ofKind, podsIn } from '../../docs/kubernetes-objects.ts'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { freePort } from '../../support/free-port.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { closeAll, freePort, listen } from '../../support/free-port.ts'
 
 /** The real program in its room, watched, with an upstream behind it and a neighbour beside whoever attacks it. */
 export type AttackedProgram = {
@@ -84,7 +84,7 @@ export async function openAttackedProgram(
     profile: async () => {
       if (options.isProfiled !== true || program.ended() !== null) return null
       process.kill(program.pid, 'SIGTERM')
-      while (program.ended() === null) await pauseOf(20)
+      while (program.ended() === null) await pause(20)
       const folder = join(program.folder, 'profiles-of-cpu')
       const [file] = await readdir(folder)
       return file === undefined ? null : readFile(join(folder, file), 'utf8')
@@ -101,11 +101,6 @@ export async function openAttackedProgram(
 const WARMING = 20
 
 const QUIET = 10
-
-const pauseOf = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
-  })
 
 /** What a program is given to live in. */
 export type Room = {
@@ -188,7 +183,7 @@ async function openAttackedUpstream(): Promise<AttackedUpstream> {
     serve(incoming, outgoing).catch(() => outgoing.destroy())
   })
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   return {
     url: `http://127.0.0.1:${port}/v1`,
     receivedOf: (mark) => received.get(mark) ?? [],
@@ -196,11 +191,7 @@ async function openAttackedUpstream(): Promise<AttackedUpstream> {
       if (answer === null) answers.delete(mark)
       else answers.set(mark, answer)
     },
-    close: async () => {
-      const closed = once(server.close(), 'close')
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => closeAll(server),
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { completion, fakeUpstream, overflow, type Script } from '../../support/fake-upstream.ts'
+import { completion, fakeUpstream, windowedAt } from '../../support/fake-upstream.ts'
 import { summaryStand } from '../../pipeline/summaries/summary-stand.ts'
 import { compactedRow, conversationOfNext, lostOf, send } from './conversation-walk.ts'
 import type { Fault, Row } from './fault.ts'
@@ -86,9 +86,4 @@ async function rateLimit({ nowMs, move }: Clock, byMs: number): Promise<Row> {
   return { met: 'a summary model that has said 429', seen: '`200`', recorded, lost: 'nothing' }
 }
 
-/** Takes what fits into 8,192 tokens of four bytes. */
-const windowed: Script = (received, outgoing, incoming) => {
-  const tokens = Math.round(received.body.length / 4)
-  const answer = tokens > 8_192 ? overflow(8_192, tokens) : completion('Understood.')
-  return answer(received, outgoing, incoming)
-}
+const windowed = windowedAt(8_192, () => completion('Understood.'))

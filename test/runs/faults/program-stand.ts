@@ -56,13 +56,13 @@ export async function endInOrder(program: Pick<Program, 'child' | 'ended'>): Pro
 export async function holdingUpstream(otherwise: Script) {
   const released = Promise.withResolvers<void>()
   let held = 0
-  const upstream = await fakeUpstream(async (received, outgoing, incoming) => {
-    if (!received.body.includes('"stream":true')) return otherwise(received, outgoing, incoming)
+  const upstream = await fakeUpstream(async (received, outgoing) => {
+    if (!received.body.includes('"stream":true')) return otherwise
     const [first = '', ...rest] = goodAnswer(kindOf('streamed')).pieces
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
     outgoing.write(first, () => void (held += 1))
     await released.promise
-    outgoing.end(rest.join(''))
+    return void outgoing.end(rest.join(''))
   })
   return {
     upstream,

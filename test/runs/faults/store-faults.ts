@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { connect, createServer, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { expect } from 'vitest'
 import { openStore } from '../../../src/storage/open-store.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -22,7 +21,7 @@ import {
 import { compactedRow, conversationOfNext, lostOf, send, untilUsed, type Sent } from './conversation-walk.ts'
 import { smallWindow } from './wire/requests.ts'
 import { journalNames } from '../../../src/storage/store.ts'
-import { freePort } from '../../support/free-port.ts'
+import { freePort, listen } from '../../support/free-port.ts'
 import { redisProgram, redisServer, withoutRedis, type RedisServer } from '../../support/redis-server.ts'
 
 /** A store that is there, and how it fails. */
@@ -256,7 +255,7 @@ async function withWay(failure: 'reset' | 'garbage' | 'silence'): Promise<Failin
     pass(onward, client, true)
   })
   const port = await freePort()
-  await once(way.listen(port, '127.0.0.1'), 'listening')
+  await listen(way, port)
   return {
     url: `redis://127.0.0.1:${port}`,
     breaks: () => {

@@ -220,18 +220,16 @@ async function redisWith(password: string) {
   }
 }
 
-const answer: Script = (request, outgoing, incoming) => {
+const answer: Script = (request) => {
   const name = scriptNames.find((each) => each === request.headers['x-script']) ?? 'plain'
-  return scripts[name](request, outgoing, incoming)
+  return scripts[name]
 }
 
 const scripts: Readonly<Record<ScriptName, Script>> = {
   plain: completion('Understood.'),
   stream: stream('Understood, all of it.'),
-  overflow: (request, ...rest) =>
-    (request.body.length > OVERFLOW_BYTES ? overflow(9_000) : completion('Understood.'))(request, ...rest),
-  recall: (request, ...rest) =>
-    (request.body.includes('"call_recall"') ? completion('Understood.') : recall)(request, ...rest),
+  overflow: (request) => (request.body.length > OVERFLOW_BYTES ? overflow(9_000) : completion('Understood.')),
+  recall: (request) => (request.body.includes('"call_recall"') ? completion('Understood.') : recall),
   cut: stream('Understood, but for', 'cut'),
   endless: stream('Understood, and', 'never'),
   'echo-400': echo(400),
@@ -239,16 +237,16 @@ const scripts: Readonly<Record<ScriptName, Script>> = {
   'echo-403': echo(403),
   'echo-429': echo(429),
   'echo-500': echo(500),
-  'echo-200': (request, ...rest) => json(refusalOf(request))(request, ...rest),
+  'echo-200': (request) => json(refusalOf(request)),
   'echo-event': echoAsEvent,
 }
 
 const OVERFLOW_BYTES = 30_000
 
 function echo(status: number): Script {
-  return (request, ...rest) => {
+  return (request) => {
     const headers = { 'www-authenticate': `Bearer error="${credentialsOf(request)}"` }
-    return json(refusalOf(request), status, headers)(request, ...rest)
+    return json(refusalOf(request), status, headers)
   }
 }
 

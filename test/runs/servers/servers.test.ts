@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { freePort } from '../../support/free-port.ts'
+import { freePort, listen } from '../../support/free-port.ts'
 import { ask } from './ask.ts'
 import { smallVocabulary } from './models.ts'
 import { openTap } from './tap.ts'
@@ -25,7 +24,7 @@ test('a tap keeps what was sent and answered, and leaves out the rest; a stream 
     incoming.resume().once('end', () => outgoing.end(isModels ? 'models' : left.shift()))
   })
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   const tap = await openTap(`http://127.0.0.1:${port}`)
   for (const [, problem] of streams) {
     const messages = ['{"role":"user","content":"ä"}']

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listen } from '../../support/free-port.ts'
 
 export type Exchange = {
   readonly body: string
@@ -40,11 +41,8 @@ export async function openTap(server: string) {
       from.once('close', () => sockets.delete(from))
     }
   })
-  await once(tap.listen(0, '127.0.0.1'), 'listening')
-  const address = tap.address()
-  if (address === null || typeof address === 'string') throw new Error('The tap has no port.')
   return {
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: `http://127.0.0.1:${await listen(tap)}`,
     /** The generation requests since the last time, in the order in which they came. */
     take: (): readonly Exchange[] => {
       const taken = passing

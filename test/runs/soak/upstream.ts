@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
-import { freePort } from '../../support/free-port.ts'
+import { closeAll, freePort, listen } from '../../support/free-port.ts'
 import { lastMarkIn, replyTo, tenantsIn, VISIT_HEADER, type Reply } from './visits.ts'
 
 export type SoakUpstream = {
@@ -57,18 +57,14 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
     serve(incoming, outgoing).catch(() => outgoing.destroy())
   })
   const port = await freePort()
-  await once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(server, port)
   return {
     url: `http://127.0.0.1:${port}/v1`,
     hasSeen: (visit) => seen.has(visit),
     mixed,
     summaries: () => summaries,
     inFlight: () => inFlight,
-    close: async () => {
-      const closed = once(server.close(), 'close')
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => closeAll(server),
   }
 }
 

@@ -121,36 +121,35 @@ type Received = { readonly prompt: Prompt; readonly outcome: Outcome }
 export async function startUsageUpstream(server: Server) {
   const received: Received[] = []
   const { url, requests, close } = await fakeUpstream(
-    (request, outgoing, incoming) => {
+    (request, outgoing) => {
       requests.splice(0)
       // Beside other runs a stranger may ask at a port that was another's: a server says that there is nothing.
-      if (request.method !== 'POST') return json({ error: 'not found' }, 404)(request, outgoing, incoming)
+      if (request.method !== 'POST') return json({ error: 'not found' }, 404)
       const { body, prompt } = readPrompt(request.body.toString())
       const outputTokens = Number(body['max_completion_tokens'] ?? body['max_tokens'] ?? 0)
       const outcome = server.take(prompt, outputTokens)
       received.push({ prompt, outcome })
       const { statement, promptTokens } = outcome
-      const send = (value: object, status = 200) => json(value, status)(request, outgoing, incoming)
-      if (statement === null) return send(refusal(server.windowTokens, promptTokens, outputTokens), 400)
+      if (statement === null) return json(refusal(server.windowTokens, promptTokens, outputTokens), 400)
       const head = {
         id: 'chatcmpl-1',
         created: 1,
         model: textOf(body['model']),
         ...(server.fingerprint !== null && { system_fingerprint: server.fingerprint }),
       }
-      if (body['stream'] !== true) return send(plain(head, statement))
+      if (body['stream'] !== true) return json(plain(head, statement))
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
       const options = body['stream_options']
       const isAsked = isObject(options) && options['include_usage'] === true
       const events = streamed(head, statement, server.inStreams, isAsked).map(
         (value) => `data: ${JSON.stringify(value)}\n\n`,
       )
-      outgoing.end(`${events.join('')}data: [DONE]\n\n`)
+      return void outgoing.end(`${events.join('')}data: [DONE]\n\n`)
     },
     {
-      onQuestion: (request, outgoing, incoming) => {
+      onQuestion: (request) => {
         const told = server.told(request.url.split('?')[0] ?? '')
-        return json(told ?? { error: 'not found' }, told === null ? 404 : 200)(request, outgoing, incoming)
+        return json(told ?? { error: 'not found' }, told === null ? 404 : 200)
       },
     },
   )

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import { isObject } from './wire-message.ts'
+import { closeAll, listen } from '../free-port.ts'
 
 /** A request with all of its body. */
 export type ArrivedRequest = {
@@ -33,20 +33,7 @@ async function serveLocally(
         else refuse(response, 500, { message, param: null, code: null })
       })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  const port = isObject(address) ? Number(address['port']) : 0
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return { url: `http://127.0.0.1:${await listen(server)}/v1`, close: () => closeAll(server) }
 }
 
 /** What a judge says of a request: its body as it was read, and why it is refused. */

@@ -47,17 +47,6 @@ const modelsOf = (events: readonly StoredEvent[]): readonly (string | null)[] =>
 const modelsIn = async ({ journal }: On): Promise<readonly (string | null)[]> =>
   modelsOf((await journal.eventsAfter(null)).events)
 
-/** A journal of so many events, `0` the oldest, of two conversations and two types. */
-async function manyEvents(count: number): Promise<On> {
-  const at = journalOn()
-  for (let number = 0; number < count; number += 1) {
-    const type = number % 3 === 0 ? 'compaction' : 'summary'
-    at.journal.write('events', journalEvent({ model: `${number}`, type, conversation: idOf(number % 2) }))
-  }
-  await at.journal.flush()
-  return at
-}
-
 const totals = totalsSchema.parse({ process: 'here', since: atSecond(1) })
 
 const all = { limit: 1_000, before: null, conversation: null, type: null } as const
@@ -243,32 +232,6 @@ describe('a conversation that is forgotten', () => {
     await at.journal.flush()
     await at.journal.flush()
     expect(at.writes.map(({ journal }) => journal)).toEqual(refuses ? [] : ['events'])
-  })
-})
-
-describe('events are read page by page', () => {
-  test('the newest first, each once, whatever the filter', async () => {
-    const { journal } = await manyEvents(650)
-    const numbers = Array.from({ length: 650 }, (_, index) => 649 - index)
-    for (const [conversation, type] of [
-      [null, null],
-      [idOf(1), null],
-      [null, 'compaction'],
-      [idOf(0), 'compaction'],
-    ] as const) {
-      const wanted = numbers.filter(
-        (number) => [null, idOf(number % 2)].includes(conversation) && (type === null || number % 3 === 0),
-      )
-      const found: string[] = []
-      for (let before: string | null = null; ;) {
-        const page = await journal.events({ conversation, type, limit: 70, before })
-        found.push(...modelsOf(page).map(String))
-        before = page.at(-1)?.id ?? null
-        if (page.length < 70) break
-        expect(page).toHaveLength(70)
-      }
-      expect(found.map(Number)).toEqual(wanted)
-    }
   })
 })
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEvent, UsageRow } from '../../../src/telemetry/journal/rows.ts'
-import { profileSchema } from '../../../src/profiles/schema.ts'
+import { profilesOf } from '../../support/profiles.ts'
 import { memoryStore } from '../../admin/memory.ts'
 import type { Metrics } from '../../runs/activity/metrics.ts'
 import { longRun } from '../../support/conversations.ts'
@@ -44,8 +44,8 @@ const refusingOnce = (error: object): readonly Script[] => [
 
 /** Whether the upstream takes requests and closes their connections. */
 let isCutOff = true
-const cutOff: Script = (request, outgoing, incoming) =>
-  isCutOff ? void outgoing.socket?.destroy() : completion('PLANTED')(request, outgoing, incoming)
+const cutOff: Script = (_request, outgoing) =>
+  isCutOff ? void outgoing.socket?.destroy() : completion('PLANTED')
 
 const streamed = events([
   'data: {"model":"gpt-4o-2024","choices":[{"index":0,"delta":{"content":"fine"},"finish_reason":"stop"}]}\n\n',
@@ -444,19 +444,14 @@ const dead = ({ foldgate }: ReportStand): string => foldgate.url.replace('/v1', 
 /** Plays the script of the case whose key it is. */
 function byKey(): Script {
   const played = new Map<string, number>()
-  return (request, ...connection) => {
+  return (request) => {
     const key = request.headers.authorization ?? ''
     const { script = completion('PLANTED') } = cases[names[Number(key.split('-').at(-1))] ?? ''] ?? {}
     const scripts = typeof script === 'function' ? [script] : script
     const turn = played.get(key) ?? 0
     played.set(key, turn + 1)
-    return scripts[Math.min(turn, scripts.length - 1)]?.(request, ...connection)
+    return scripts[Math.min(turn, scripts.length - 1)]
   }
-}
-
-function profileOf(name: string) {
-  const profile = profileSchema.parse(cases[name]?.profile ?? window)
-  return [nameOf(name), { ...profile, name: nameOf(name) }] as const
 }
 
 describe('each request is a row, a count, events and headers that say the same', () => {
@@ -469,8 +464,8 @@ describe('each request is a row, a count, events and headers that say the same',
   beforeAll(async () => {
     const failing = 'failed-open: what could not be measured has a row without a size'
     const broken = unmeasurable(window, 'no encoding').get('default') ?? expect.fail()
-    const profiles = new Map(names.map(profileOf))
-    profiles.set('default', { ...profileSchema.parse({}), name: 'default' })
+    const files = names.map((name) => [nameOf(name), cases[name]?.profile ?? window] as const)
+    const profiles = profilesOf({ ...Object.fromEntries(files), default: {} })
     profiles.set(nameOf(failing), { ...broken, name: nameOf(failing) })
     at = await reportStand(byKey(), {
       profiles,

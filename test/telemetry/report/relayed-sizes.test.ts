@@ -7,11 +7,11 @@ import { openPlays } from '../../pipeline/send/plays.ts'
 const play = openPlays()
 
 /** Has a window of 16,000 tokens of four bytes, the reply's among them, whatever profiles say. */
-const windowed: Script = (received, outgoing, incoming) => {
+const windowed: Script = (received) => {
   const prompt = Math.round(received.body.length / 4)
   const message = `This model's maximum context length is 16000 tokens. However, you requested ${prompt + 4_000} tokens (${prompt} in the messages, 4000 in the completion).`
   const refusal = json({ error: { message, code: 'context_length_exceeded' } }, 400)
-  return (prompt + 4_000 > 16_000 ? refusal : completion('fine'))(received, outgoing, incoming)
+  return prompt + 4_000 > 16_000 ? refusal : completion('fine')
 }
 
 const asking = (messages: readonly TestMessage[]) => chatOf(messages, { max_tokens: 4_000 })

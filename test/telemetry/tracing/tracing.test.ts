@@ -3,7 +3,7 @@ import timers from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openTracing } from '../../../src/telemetry/tracing/tracing.ts'
-import { createLog } from '../../../src/telemetry/log/log.ts'
+import { keptLog } from '../../support/kept-log.ts'
 import { longRun } from '../../support/conversations.ts'
 import { eventually } from '../../support/eventually.ts'
 import { completion, fakeUpstream, json } from '../../support/fake-upstream.ts'
@@ -21,22 +21,17 @@ type Variables = Readonly<Record<string, string>>
 /** Tracing with these variables, everything that it logs and every line that it writes. */
 async function open(variables: Variables) {
   const env = environment(variables)
-  const log: string[] = []
+  const { log, lines: logged } = keptLog()
   const lines: string[] = []
   const tracing = await openTracing({
     env,
     upstreams: new Map([['default', { url: 'http://models.example:8080/v1' }]]),
     version: '9.8.7',
-    log: createLog({
-      level: 'debug',
-      write: (line) => void log.push(line),
-      pretty: false,
-      now: () => new Date(0),
-    }),
+    log,
     write: (line) => void lines.push(line),
   })
   onTestFinished(tracing.close)
-  return { tracing, log, lines, told: () => log.join('') }
+  return { tracing, log: logged, lines, told: () => logged.join('') }
 }
 
 /** A collector that takes JSON, and tracing that sends to it. */

@@ -92,9 +92,9 @@ function answersInTurn(): Script {
   const fine = completion(
     '# Summary\n\nThe retries were traced to src/queue/retry.ts; the test is still red.',
   )
-  return (...exchange) => {
+  return () => {
     asked += 1
-    return asked === 3 ? overflow(2_800)(...exchange) : fine(...exchange)
+    return asked === 3 ? overflow(2_800) : fine
   }
 }
 

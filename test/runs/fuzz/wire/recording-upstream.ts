@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { questionUserAgent } from '../../../../src/models/discovery/ask-json.ts'
+import { listen } from '../../../support/free-port.ts'
 import { readRequest, valuesOf, type WireMessage } from './strict-http.ts'
 
 /** A request as it reached the upstream. */
@@ -69,10 +69,7 @@ export async function openRecordingUpstream(): Promise<RecordingUpstream> {
       if (unread.length > 0 && readRequest(unread, 0).kind === 'invalid') nonsense.push('an invalid end')
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-
+  const port = await listen(server)
   return {
     port,
     url: `http://127.0.0.1:${port}/base/v1`,
