@@ -3,7 +3,8 @@ import { type Compaction, compactionOf, UNTOUCHED } from './compaction.ts'
 import { editsOf, isHeld } from './edits.ts'
 import { hasBoundThoughts, type Rounds } from './history/history.ts'
 import type { TokenCounts } from './token-counts.ts'
-import { originalMessage, standingView, type ViewMessage } from './view/view.ts'
+import { standingView } from './view/view.ts'
+import { originalMessage, type ViewMessage } from './view/view-message.ts'
 
 // Thoughts that a server binds to what stood before them: which of them a compaction keeps, and compactions that change nothing
 // but which are sent, because an upstream has refused them or demands them.

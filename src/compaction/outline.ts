@@ -1,6 +1,7 @@
 import type { Compacted } from './compact.ts'
 import { covers } from './folded-parts.ts'
-import { baseOf, type ViewMessage } from './view/view.ts'
+import { baseOf } from './view/strict-roles.ts'
+import { type ViewMessage } from './view/view-message.ts'
 import { type PassName, type TextPassName, textPasses } from './passes/passes.ts'
 import type { Compaction, SummaryRange } from './compaction.ts'
 import { type Rounds, type History, pastOf, toolNameOf } from './history/history.ts'

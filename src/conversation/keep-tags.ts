@@ -20,6 +20,11 @@ export function keptIn(text: string): readonly string[] {
   return kept
 }
 
+/** Whether a piece of JSON may hold such a passage: it has a mark, or a letter of one as an escape. */
+export function mayHoldKept(json: string): boolean {
+  return /<keep>|\\u00[3-7]/.test(json)
+}
+
 // --- internal ---
 
 const OPENING = '<keep>'

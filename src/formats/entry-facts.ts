@@ -4,7 +4,7 @@ import { isJsonObject, parseJson, parseJsonText, type JsonObject } from '../json
 import { digestOfMeaning } from '../conversation/prefix-keys.ts'
 import type { Message, MessageFacts, ParsedMessage } from '../conversation/message.ts'
 import type { Digest, Source, Span, Pausable } from '../json/source.ts'
-import { keptIn } from '../conversation/keep-tags.ts'
+import { keptIn, mayHoldKept } from '../conversation/keep-tags.ts'
 import { refersBack, tellsFailure } from '../conversation/result-words.ts'
 import {
   marksIn,
@@ -184,9 +184,6 @@ const SHORT_RESULT_BYTES = 8_192
 /** Longer ones are not looked into. */
 const JUDGED_BYTES_MAX = 262_144
 
-/** What may be a mark for what is kept, or a letter of one as an escape: what holds none of these is not looked into. */
-const mayMark = /<keep>|\\u00[3-7]/
-
 /** What a short result says of itself, and whether anybody but model and tools asks for something to be kept. */
 function saidBy(
   { entries }: Dialect,
@@ -196,7 +193,7 @@ function saidBy(
   { start, end }: Span,
 ): Pick<MessageFacts, 'refersBack' | 'failed' | 'keeps'> {
   if (role === 'assistant' || failed === 'stated' || end - start > JUDGED_BYTES_MAX) return {}
-  if (role !== 'tool' && !mayMark.test(source.latin1(start, end))) return {}
+  if (role !== 'tool' && !mayHoldKept(source.latin1(start, end))) return {}
   const { text } = entries.parse(value)
   if (role !== 'tool') return keptIn(text).length > 0 ? { keeps: true } : {}
   if (end - start <= SHORT_RESULT_BYTES && refersBack(text)) return { refersBack: true }

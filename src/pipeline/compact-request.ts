@@ -6,7 +6,7 @@ import { dryRun, nextForm, originalForm } from './compact/forms.ts'
 import { isStrict } from './model-lessons.ts'
 import type { RequestParts } from './request-parts.ts'
 import type { Counted, Measure, MeasuredRequest, Observed, PreparedRequest } from './request.ts'
-import { foldFor, noFold, outlookOf } from './summaries/fold-summaries.ts'
+import { foldFor, noFold, outlookOf } from './summaries/ask-for-summaries.ts'
 
 /**
  * The stage that decides what is sent: the conversation as it came, or its view under the compaction that stands or is

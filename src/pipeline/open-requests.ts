@@ -40,11 +40,7 @@ export function openRequests(options: OpenRequestsOptions) {
   })
   const records = createRecords(store, guarded)
   const requestedCompactions = createRequestedCompactions(store, guarded)
-  const lastBodies = createLastBodies({
-    bytesMax: limits.last_bodies_mb * 1024 * 1024,
-    bodyBytesMin: LAST_BODY_BYTES_MIN,
-    idleMs: LAST_BODY_IDLE_MS,
-  })
+  const lastBodies = createLastBodies({ bytesMax: limits.last_bodies_mb * 1024 * 1024 })
   const handle = createHandle({
     ...options,
     ...knowledge,
@@ -90,9 +86,3 @@ const HEAVY_BYTES_MIN = 512 * 1024
 
 /** What is remembered of a message of usual size, in bytes: no content. */
 const FACTS_BYTES = 640
-
-/** A smaller body is read as fast as one before it would be found, in bytes. */
-const LAST_BODY_BYTES_MIN = 64 * 1024
-
-/** How long a body is held for the next request of its conversation, in milliseconds. */
-const LAST_BODY_IDLE_MS = 600_000

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { shiftedRange } from '../compaction/compaction.ts'
 import { parseJsonText } from '../json/json-value.ts'
-import type { FoldAhead } from '../compaction/ahead.ts'
+import type { FoldAhead } from '../compaction/fold-ahead.ts'
 import type { Store } from '../storage/store.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { KeyedConversation, RecordedConversation, RecordPlace } from './summary-record.ts'

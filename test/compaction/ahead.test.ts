@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compaction/ahead.ts'
+import { foldAhead, type AheadOptions, type FoldAhead } from '../../src/compaction/fold-ahead.ts'
 import { createMadeCache } from '../../src/compaction/made-cache.ts'
 import type { Compaction, PreparedFold } from '../../src/compaction/compaction.ts'
 import { runAtOnce } from '../../src/json/source.ts'

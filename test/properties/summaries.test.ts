@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { foldAhead, type FoldAhead } from '../../src/compaction/ahead.ts'
+import { foldAhead, type FoldAhead } from '../../src/compaction/fold-ahead.ts'
 import type { Compacted } from '../../src/compaction/compact.ts'
 import { atFirstSight, compact, fixedTokens, parsed, sentTokens, shapes } from '../support/compacted.ts'
 import { covers, layoutOf } from '../../src/compaction/folded-parts.ts'

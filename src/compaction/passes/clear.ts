@@ -7,7 +7,7 @@ import { isUnguessable, thingsInSteps } from '../history/specific-names.ts'
 
 // Clearing: a tool result becomes a short placeholder. A compaction clears as many results as it takes to come down to its
 // target, those first that are missed least, and puts those back for which there is room in the end (`plan/edit-by-worth.ts`).
-// The newest `clear.keep_results` stay, and those of `clear.except_tools`.
+// The newest `clear.keep_results` stay while something else can go, and those of `clear.except_tools` stay.
 
 /** Whether a message is a result, and a profile lets those of its tool be cleared. */
 export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], index: number): boolean {
@@ -15,6 +15,18 @@ export function mayBeCleared(rounds: Rounds, exceptTools: readonly string[], ind
   if (exceptTools.length === 0) return true
   const tool = toolNameOf(rounds, index)
   return !exceptTools.some((pattern) => matchesGlob(pattern, tool))
+}
+
+/** Where the newest so many results before `point` begin. */
+export function newestResultsFrom(messages: Rounds['messages'], point: number, count: number): number {
+  let left = count
+  let from = point
+  for (let index = point - 1; index >= 0 && left > 0; index -= 1) {
+    if (messages[index]?.facts.role !== 'tool') continue
+    from = index
+    left -= 1
+  }
+  return from
 }
 
 /**

@@ -2,7 +2,7 @@ import { countBelow } from '../../conversation/structure.ts'
 import type { Pausable } from '../../json/source.ts'
 import { type Edits, editsOf } from '../edits.ts'
 import { supersededIn } from '../history/calls/deeds.ts'
-import { mayBeCleared } from '../passes/clear.ts'
+import { mayBeCleared, newestResultsFrom } from '../passes/clear.ts'
 import { textPasses } from '../passes/passes.ts'
 import { type Draft, type Frame, runs, thresholdOf } from './frame.ts'
 
@@ -17,7 +17,7 @@ export function* editedByWorth(
   aimTokens: number,
   keptResults: number,
 ): Pausable<Draft> {
-  const keptFrom = keptResultsFrom(frame, keptResults)
+  const keptFrom = newestKept(frame, keptResults)
   const clearedUpTo = Math.min(begun.protectedFrom, keptFrom)
   let draft = begun
   for (const pass of textPasses)
@@ -49,7 +49,7 @@ export function* editedEnough(
   let draft = edited
   for (let kept = keptMost; kept >= 0; kept -= 1) {
     // Mostly they stand among the newest messages, which no pass reaches.
-    if (kept < keptMost && keptResultsFrom(frame, kept + 1) < edited.protectedFrom)
+    if (kept < keptMost && newestKept(frame, kept + 1) < edited.protectedFrom)
       draft = yield* editedByWorth(frame, edited, aimTokens, kept)
     const enoughTokens = Math.min(kept === 0 ? halfWayTokens : fittingTokens, worthTokens + growthTokens)
     if (draft.tokens <= enoughTokens - aheadTokens) return draft
@@ -76,6 +76,11 @@ export function* putBack(frame: Frame, begun: Draft, aimTokens: number): Pausabl
 
 // --- internal ---
 
+/** Where the results begin that are kept by their number; the smallest form keeps none. */
+function newestKept({ counts, options }: Frame, keptResults: number): number {
+  return newestResultsFrom(counts.history.messages, options.point, options.smallest ? 0 : keptResults)
+}
+
 /** So few rounds after a compaction another one has to go further, or each request would be one. */
 const SOON_ROUNDS = 8
 
@@ -83,19 +88,6 @@ function isSoonAfter({ counts, options, before }: Frame): boolean {
   const { requestPoints: points } = counts.history.structure
   const roundsApart = countBelow(points, options.point) - countBelow(points, before.point)
   return before.point > 0 && roundsApart < SOON_ROUNDS
-}
-
-/** Where the newest so many results begin. */
-function keptResultsFrom({ counts, options }: Frame, keptResults: number): number {
-  const { messages } = counts.history
-  let left = options.smallest ? 0 : keptResults
-  let from = options.point
-  for (let index = options.point - 1; index >= 0 && left > 0; index -= 1) {
-    if (messages[index]?.facts.role !== 'tool') continue
-    from = index
-    left -= 1
-  }
-  return from
 }
 
 /** Where a pass aims at: one that begins below the target has nothing to aim at but its whole reach. */

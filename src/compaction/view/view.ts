@@ -1,9 +1,9 @@
 import type { Message } from '../../conversation/message.ts'
 import type { Pausable } from '../../json/source.ts'
-import { type Compaction, type SummaryRange, UNTOUCHED } from '../compaction.ts'
-import { type FoldedPart, layoutOf, RECAP_FRAME_TOKENS } from '../folded-parts.ts'
+import { type Compaction, UNTOUCHED } from '../compaction.ts'
+import { type FoldedPart, layoutOf } from '../folded-parts.ts'
 import { remembering } from '../../caches.ts'
-import type { MadeCache, MadeHow } from '../made-cache.ts'
+import type { MadeCache } from '../made-cache.ts'
 import { AS_IT_CAME } from '../edit-message.ts'
 import { isLossless, type PassName, passOrder, textPasses, type TextTreatment } from '../passes/passes.ts'
 import type { Profile } from '../../profiles/schema.ts'
@@ -14,7 +14,8 @@ import { sum } from '../../conversation/sizes.ts'
 import { summaryText } from '../standing-summary.ts'
 import { between, countsOf, type TokenCounts } from '../token-counts.ts'
 import { type Edits, editsOf, isTakenOut } from '../edits.ts'
-import { standaloneJson, type ViewItem } from '../../json/splice.ts'
+import { joinUsers } from './strict-roles.ts'
+import { originalMessage, standIn, type ViewMessage } from './view-message.ts'
 
 /** The messages that are sent in the place of a conversation, and what stands in them. */
 export type View = ReturnType<typeof viewUnder> extends Pausable<infer Made> ? Readonly<Made> : never
@@ -151,79 +152,6 @@ export function* lostMessages(
   for (let index = history.structure.systemCount; index < compaction.point; index += 1)
     if (!whole.has(index) && history.messages[index]?.facts.bound !== 'whole') lost.push(index)
   return lost
-}
-
-/** One message of a view: one of the client's as it is, or one that Foldgate wrote. */
-export type ViewMessage = {
-  readonly item: ViewItem
-  readonly tokens: number
-  /** The client's message that it is or was made of; null for a recap. */
-  readonly index: number | null
-  readonly role: string
-  /** What became of the client's message, or what Foldgate wrote; of a joined one, of that whose fields it has. */
-  readonly how: 'kept' | MadeHow | 'summary' | 'recap'
-  /** The messages that a summary or recap stands for; null for all others. */
-  readonly standsFor: SummaryRange | null
-  /** Under strict placement, the messages that were joined in this one, as they were; empty where none were. */
-  readonly joined: readonly ViewMessage[]
-}
-
-/** A message of the client's as it is. */
-export function originalMessage({ messages, sizes }: History, index: number): ViewMessage {
-  return {
-    item: { kind: 'kept', index },
-    tokens: sizes[index] ?? 0,
-    index,
-    role: messages[index]?.facts.role ?? 'other',
-    how: 'kept',
-    standsFor: null,
-    joined: [],
-  }
-}
-
-/** A message that Foldgate wrote. */
-function standIn(
-  { dialect }: Pick<History, 'dialect'>,
-  how: 'summary' | 'recap',
-  text: string,
-  textTokens: number,
-  { start, end, except }: SummaryRange,
-): ViewMessage {
-  return {
-    item: { kind: 'made', json: dialect.entries.user(text) },
-    tokens: textTokens + RECAP_FRAME_TOKENS,
-    index: null,
-    role: 'user',
-    how,
-    standsFor: { start, end, except },
-    joined: [],
-  }
-}
-
-/**
- * Strict placement: where user messages meet that did not meet in the conversation, or a recap meets one, the
- * run of them becomes one message, since templates that want the roles to alternate refuse two in a row. It keeps the fields of the run's first
- * message of the client's, its content has the type of that message's (parts where media need them), and
- * the texts keep their encoding.
- */
-function joinUsers(history: History, messages: readonly ViewMessage[]): ViewMessage[] {
-  const placed: ViewMessage[] = []
-  for (let start = 0; start < messages.length;) {
-    let end = start
-    while (messages[end]?.role === 'user') end += 1
-    const run = messages.slice(start, end)
-    const meetsAnew = run.some((message, position) => isNewHere(history, message, run[position - 1]))
-    const joined = run.length > 1 && meetsAnew ? joinRun(history, run) : null
-    if (joined !== null) placed.push(joined)
-    else placed.push(...messages.slice(start, Math.max(end, start + 1)))
-    start = Math.max(end, start + 1)
-  }
-  return placed
-}
-
-/** The message of a joined run whose fields it has: the first of the client's, else the first. */
-export function baseOf(run: readonly ViewMessage[]): ViewMessage | undefined {
-  return run.find((message) => message.index !== null) ?? run[0]
 }
 
 // --- internal ---
@@ -373,26 +301,4 @@ function joinedSystem(history: History, systems: readonly number[]): ViewMessage
   if (systems.length === 1) return base
   const tokens = sum(systems.map((index) => history.sizes[index] ?? 0))
   return { ...base, item: { kind: 'made', json }, tokens }
-}
-
-/** Whether a message did not follow the one before it in the client's conversation. */
-function isNewHere(history: History, message: ViewMessage, before: ViewMessage | undefined): boolean {
-  if (message.index === null || history.structure.isStandIn(message.index)) return true
-  return before !== undefined && message.index !== (before.index ?? message.index) + 1
-}
-
-/** Joining saves a message's frame and costs the break between the texts. */
-const JOIN_SAVES_TOKENS = 2
-
-function joinRun(history: History, run: readonly ViewMessage[]): ViewMessage | null {
-  const base = baseOf(run)
-  if (base === undefined) return null
-  const { entries } = history.dialect
-  const json = entries.joined(
-    run.map(({ item }) => standaloneJson(history.source, history.messages, item)),
-    run.indexOf(base),
-  )
-  if (json === null) return null
-  const tokens = sum(run.map((message) => message.tokens)) - JOIN_SAVES_TOKENS * (run.length - 1)
-  return { ...base, item: { kind: 'made', json }, tokens, joined: run }
 }

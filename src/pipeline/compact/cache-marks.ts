@@ -1,4 +1,4 @@
-import type { ViewMessage } from '../../compaction/view/view.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { CacheTtl } from '../../conversation/message.ts'
 import type { ViewItem } from '../../json/splice.ts'
 import type { Chat } from '../request.ts'

@@ -30,11 +30,11 @@ export function createLastBodies(options: {
   /** What all of them may take together, in bytes; 0: none is held. */
   readonly bytesMax: number
   /** Smaller ones are read as soon as they would be found. */
-  readonly bodyBytesMin: number
+  readonly bodyBytesMin?: number
   /** How long one is held that no request goes on from, in milliseconds. */
-  readonly idleMs: number
+  readonly idleMs?: number
 }) {
-  const { bytesMax, bodyBytesMin, idleMs } = options
+  const { bytesMax, bodyBytesMin = 64 * 1024, idleMs = 600_000 } = options
   const scopes = new Map<string, Set<ReadBody>>()
   /** The scope of each. */
   const held = new LRUCache<ReadBody, string>({

@@ -1,6 +1,6 @@
 import type { Chat, Form, PreparedRequest } from '../request.ts'
 import { type MessageTreatment, outlineOf } from '../../compaction/outline.ts'
-import type { ViewMessage } from '../../compaction/view/view.ts'
+import type { ViewMessage } from '../../compaction/view/view-message.ts'
 import type { BodyPiece } from '../../json/splice.ts'
 import { isJsonObject, parseJson, parseJsonText } from '../../json/json-value.ts'
 import { systemText } from '../../formats/content/content-parts.ts'

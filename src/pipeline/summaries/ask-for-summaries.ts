@@ -5,7 +5,7 @@ import {
   type FoldAhead,
   mayNeedSummary,
   type WorthyRange,
-} from '../../compaction/ahead.ts'
+} from '../../compaction/fold-ahead.ts'
 import type {
   Compaction,
   CompactionReason,
