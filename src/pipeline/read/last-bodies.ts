@@ -34,7 +34,7 @@ export function createLastBodies(options: {
   /** How long one is held that no request goes on from, in milliseconds. */
   readonly idleMs?: number
 }) {
-  const { bytesMax, bodyBytesMin = 64 * 1024, idleMs = 600_000 } = options
+  const { bytesMax, bodyBytesMin = LAST_BODY_BYTES_MIN, idleMs = LAST_BODY_IDLE_MS } = options
   const scopes = new Map<string, Set<ReadBody>>()
   /** The scope of each. */
   const held = new LRUCache<ReadBody, string>({
@@ -86,6 +86,12 @@ export function createLastBodies(options: {
 }
 
 // --- internal ---
+
+/** A smaller body is read as fast as one before it would be found, in bytes. */
+const LAST_BODY_BYTES_MIN = 64 * 1024
+
+/** How long a body is held for the next request of its conversation, in milliseconds. */
+const LAST_BODY_IDLE_MS = 600_000
 
 /** What is kept of a message beside its bytes: facts, keys, counts and places, about. */
 const MESSAGE_BYTES = 500
