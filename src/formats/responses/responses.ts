@@ -177,7 +177,7 @@ export const responses: Dialect = {
   answers: responsesAnswers,
   replies: {
     ...joiningOf(responseAnswerWire),
-    lastWord,
+    isDone: (event) => lastWord.test(event),
     errorEvent,
     answeredCalls: recallItems,
     goOn: goOnWith({ type: 'message' }),

@@ -1,6 +1,10 @@
 import { type JsonObject, stringifyJson, stringOr, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
 
+/** What is in the last word of a stream; looked up without parsing it. */
+export const lastWord =
+  /(?:^|[\r\n])(?:data:\s*\[DONE\]|event:\s*(?:message_stop|error)\s*(?:[\r\n]|$))|"type"\s*:\s*"message_stop"/
+
 /** The events that say what a plain message says; '' in place of what is nested too deep to be written. */
 export function messageEvents(body: JsonObject): readonly string[] {
   const { usage, context_management: managed } = body

@@ -20,9 +20,9 @@ export function statusOf(type: string, response: JsonObject): unknown {
   return response['status'] ?? (isEnding(type) ? endings[type] : undefined)
 }
 
-/** What is in the last word of a stream. */
+/** What is in the last word of a stream; looked up without parsing it. */
 export const lastWord =
-  /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
+  /(?:^|[\r\n])(?:data:\s*\[DONE\]|event:\s*response\.(?:completed|incomplete|failed)\s*(?:[\r\n]|$))|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/
 
 /** The events that say what a plain response says; '' in place of what is nested too deep to be written. */
 export function responseEvents(body: JsonObject): readonly string[] {
