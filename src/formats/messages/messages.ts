@@ -5,7 +5,7 @@ import type { Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { lastWord, messageEvents } from './reply/events.ts'
+import { isLastEvent, messageEvents } from './reply/events.ts'
 import { recallMessages, unboundMessages } from './reply/turns.ts'
 import { goOnWith } from '../turns.ts'
 import { messageAnswerWire } from './reply/wire.ts'
@@ -184,7 +184,7 @@ export const messages: Dialect = {
   answers: messagesAnswers,
   replies: {
     ...joiningOf(messageAnswerWire),
-    isDone: (event) => lastWord.test(event),
+    isDone: isLastEvent,
     errorEvent,
     answeredCalls: recallMessages,
     goOn: goOnWith({}),

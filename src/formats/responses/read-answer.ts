@@ -33,8 +33,8 @@ export function readResponse(body: unknown): AnswerFacts | null {
 }
 
 /**
- * Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say what cut it;
- * what other APIs say of every end says nothing here that the status and the calls do not, and a failed one stays so.
+ * Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say what cut it.
+ * Another word there, which a gateway has from another API, says less than the status and the calls do.
  */
 export function responseFinish(response: JsonObject, hasCalls: boolean): Finish | null {
   const details = response['incomplete_details']
