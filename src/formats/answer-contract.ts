@@ -109,8 +109,8 @@ export type Replies = {
   /** The reply in a plain answer; null unless there is exactly one. */
   readonly read: (body: unknown) => Reply | null
   readonly join: <Event extends StreamEvent>(rules: CallRules) => AnswerJoin<Event>
-  /** What is in the event that is the last word of a stream; looked up without parsing it. */
-  readonly lastWord: RegExp
+  /** Whether an event is the last word of a stream. */
+  readonly isDone: (event: string) => boolean
   /** An error, given as parsed JSON, as the event of a stream. */
   readonly errorEvent: (error: JsonObject) => string
   /** The entries by which a model goes on after its calls were answered, each of which has an id. */

@@ -261,7 +261,7 @@ export type PairingRules = {
  * is spelt.
  */
 export type Rules = PairingRules & {
-  /** Whether a history may begin with the operator's rules. */
+  /** Whether a history may begin with the operator's words. */
   readonly systemMayLead: boolean
   /** Whether the results of a reply come first behind it. Left out if not. */
   readonly isSorted?: boolean
@@ -273,7 +273,7 @@ export type Rules = PairingRules & {
   readonly standIn: (orphan: Orphan) => string
   /** A result without an id under that of a call. Left out if there are no such results. */
   readonly named?: (result: string, id: string) => string
-  /** A result with orphans of its round behind it. Left out if they may stand there as a user's rules. */
+  /** A result with orphans of its round behind it. Left out if they may stand there as a user's words. */
   readonly withOrphans?: (result: string, orphans: readonly Orphan[]) => string
   /** An entry without its empty list of calls. Left out if there are no such lists. */
   readonly withoutEmptyCalls?: (entry: string) => string
@@ -354,7 +354,7 @@ export type CacheMarks = {
 
 // --- recall ---
 
-/** How a tool of Foldgate's stands beside the client's. */
+/** A tool of Foldgate's beside the client's. */
 export type RecallTool = {
   readonly name: string
   readonly description: string

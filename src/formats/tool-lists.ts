@@ -3,12 +3,16 @@ import type { RecallTool } from './contract.ts'
 
 /** The names that the tools of a list take, whatever their kind. Tools may hold others. */
 export function toolNamesIn(tools: unknown): readonly string[] {
-  return objectsOf(tools).flatMap((tool) => [
-    ...objectsOf([tool, tool['function'], tool['custom']]).flatMap(({ name }) =>
-      typeof name === 'string' ? [name] : [],
-    ),
-    ...toolNamesIn(tool['tools']),
-  ])
+  const names: string[] = []
+  function add(list: unknown): void {
+    for (const tool of objectsOf(list)) {
+      for (const { name } of objectsOf([tool, tool['function'], tool['custom']]))
+        if (typeof name === 'string') names.push(name)
+      add(tool['tools'])
+    }
+  }
+  add(tools)
+  return names
 }
 
 /** A tool as chats have it: without `strict`, which servers want of all tools or of none. */

@@ -10,13 +10,13 @@ export function goOnWith(fields: JsonObject): Replies['goOn'] {
     ].map((message) => JSON.stringify(message))
 }
 
-/**
- * Answered calls with an id each: those without get one of ours. `round` says how often a reply's calls were answered, so that
- * no two have the same.
- */
-export function withOwnIds(answered: readonly AnsweredCall[], round: number): readonly AnsweredCall[] {
+/** Answered calls with an id each: those without get one of ours, by how many calls of the reply were `answeredBefore`. */
+export function withOwnIds(
+  answered: readonly AnsweredCall[],
+  answeredBefore: number,
+): readonly AnsweredCall[] {
   return answered.map(({ call, answer }, position) => ({
-    call: call.id === '' ? { ...call, id: ownId(round, position) } : call,
+    call: call.id === '' ? { ...call, id: ownId(answeredBefore + position) } : call,
     answer,
   }))
 }
@@ -40,9 +40,6 @@ export function partsAsCame(
 // --- internal ---
 
 /** Mistral wants nine letters and digits. */
-function ownId(round: number, position: number): string {
-  return `recall${String((round * CALLS_MAX + position) % 1000).padStart(3, '0')}`
+function ownId(number: number): string {
+  return `recall${String(number).padStart(3, '0')}`
 }
-
-/** More calls in one go may share an id with those of the next. */
-const CALLS_MAX = 10

@@ -311,8 +311,8 @@ export function dialectContract(samples: DialectSamples): void {
       const { reply, shown: late } = stream.ended()
       expect([...shown, ...late, ...stream.finish()]).toEqual(events)
       expect(reply).toMatchObject({ text: samples.text, calls: [], finish: 'end' })
-      expect(replies.lastWord.test(samples.streamedText.at(-1) ?? '')).toBe(true)
-      expect(replies.lastWord.test(samples.streamedText[0] ?? '')).toBe(false)
+      expect(replies.isDone(samples.streamedText.at(-1) ?? '')).toBe(true)
+      expect(replies.isDone(samples.streamedText[0] ?? '')).toBe(false)
     })
 
     test('a model goes on behind its own words, by entries that break no rule', () => {

@@ -53,7 +53,7 @@ export const eventsIn = (events: readonly (StreamEvent | string)[]): readonly Js
   events
     .map((event) => (typeof event === 'string' ? event : event.text))
     .flatMap((event) => {
-      const data = /^data: ?(.*)$/m.exec(event)?.[1]
+      const data = /(?:^|\n)data: ?([^\n]*)/.exec(event)?.[1]
       const json: unknown = data === undefined || data === '[DONE]' ? null : JSON.parse(data)
       return isJsonObject(json) ? [json] : []
     })

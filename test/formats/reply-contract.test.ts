@@ -116,15 +116,20 @@ describe.each([chats, messages, responses, ollama])('in $name', (dialect) => {
     }
   })
 
-  test('the last word of a stream is its end, whatever a text in it says', () => {
+  // A call that says `"done": true` was taken for the last line of Ollama's stream, since it was looked up in the text: the
+  // rest of the reply was cut off a quarter of a second later. To JavaScript U+2028 ends a line; in a stream it does not.
+  test('the last word of a stream is its end, whatever a text or a call in it says', () => {
     const ends = ['message_stop', 'response.completed'].map((type) => `event: ${type} {"type":"${type}"}`)
-    const said = text(`${ends.join(' ')} [DONE] event: error`)
+    const lines = ['', ...ends.map((end) => end.split(' {')[0]), 'data: [DONE]', ''].join('\u2028')
+    const said = text(`${ends.join(' ')} [DONE] event: error${lines}`)
     for (const isCut of [false, true]) {
-      const events = stream([said, call('bash', '{"type":"error"}')], { isCut }).map((event) => event.text)
+      const events = stream([said, call('bash', '{"type":"error","done":true}')], { isCut }).map(
+        (event) => event.text,
+      )
       for (const spelt of [events, events.map((event) => event.replace(/^event: .*\n/, ''))])
-        expect(spelt.filter((event) => replies.lastWord.test(event))).toEqual(spelt.slice(-1))
+        expect(spelt.filter((event) => replies.isDone(event))).toEqual(spelt.slice(-1))
     }
-    for (const last of dialect.lastWords) expect(replies.lastWord.test(last)).toBe(true)
+    for (const last of dialect.lastWords) expect(replies.isDone(last)).toBe(true)
   })
 
   const answers = repliesOf(dialect)

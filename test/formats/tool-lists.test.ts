@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { namedTools, shownTools, toolsInForce } from '../../src/formats/tool-lists.ts'
+import { namedTools, shownTools, toolNamesIn, toolsInForce } from '../../src/formats/tool-lists.ts'
+import { times } from '../support/times.ts'
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', name, ...more })
 const deferred = (name: string) => tool(name, { defer_loading: true })
@@ -34,3 +35,12 @@ test('tools are named where they are found, added and taken away, and the last w
   expect(named).toEqual(['a', 'b', 'c', '-a'])
   expect([...toolsInForce(named)]).toEqual(['b', 'c'])
 })
+
+// The names of each list were copied into the list that holds it: one request of some megabytes stopped all others for ten
+// seconds, which takes this test beyond its time.
+test('tools take their names in lists of lists, each of which is looked into once', () => {
+  expect(toolNamesIn([{ function: { name: 'a' } }, { custom: { name: 'b' } }, null, 7])).toEqual(['a', 'b'])
+  let tools: object[] = times(300_000, (number) => tool(`t${number}`))
+  for (const name of times(400, String)) tools = [tool(name, { tools })]
+  expect(toolNamesIn(tools)).toHaveLength(300_400)
+}, 5_000)

@@ -13,7 +13,7 @@ import {
 import { chatRules } from './rules.ts'
 import { chatAnswerWire, chatEvents } from './reply/wire.ts'
 import { joiningOf } from '../joined-reply.ts'
-import { writeEvent } from '../typed-events.ts'
+import { readEventText, writeEvent } from '../typed-events.ts'
 import { recallTurn } from './reply/turns.ts'
 import { goOnWith } from '../turns.ts'
 import { type Call, readCalls, slotsOf } from './slots.ts'
@@ -263,7 +263,7 @@ export const chatCompletions: Dialect = {
   },
   replies: {
     ...joiningOf(chatAnswerWire),
-    lastWord: /^data:\s*\[DONE\]\s*$/m,
+    isDone: (event) => readEventText(event).kind === 'done',
     errorEvent: (error) => writeEvent('', error),
     answeredCalls: recallTurn,
     goOn: goOnWith({}),

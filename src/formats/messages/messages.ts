@@ -5,7 +5,7 @@ import type { Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { messagesBody } from './body.ts'
 import { messagesCacheMarks } from './cache-control.ts'
 import { describeBlock, parseBlock } from './describe.ts'
-import { messageEvents } from './reply/events.ts'
+import { isLastEvent, messageEvents } from './reply/events.ts'
 import { recallMessages, unboundMessages } from './reply/turns.ts'
 import { goOnWith } from '../turns.ts'
 import { messageAnswerWire } from './reply/wire.ts'
@@ -184,7 +184,7 @@ export const messages: Dialect = {
   answers: messagesAnswers,
   replies: {
     ...joiningOf(messageAnswerWire),
-    lastWord: /^data:\s*\[DONE\]|^event:\s*(?:message_stop|error)\s*$|"type"\s*:\s*"message_stop"/m,
+    isDone: isLastEvent,
     errorEvent,
     answeredCalls: recallMessages,
     goOn: goOnWith({}),

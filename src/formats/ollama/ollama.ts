@@ -19,7 +19,7 @@ import {
   saidByUser,
   withoutImages,
 } from './chat-message.ts'
-import { chatAnswers, lastLine, lineOf, readChatAnswer } from './read-answer.ts'
+import { chatAnswers, isLastLine, lineOf, readChatAnswer } from './read-answer.ts'
 import { ollamaAnswerWire } from './reply/wire.ts'
 
 const OPTIONS = 'options'
@@ -113,7 +113,7 @@ export const ollamaChat: Dialect = {
   answers: chatAnswers,
   replies: {
     ...joiningOf(ollamaAnswerWire),
-    lastWord: lastLine,
+    isDone: isLastLine,
     errorEvent: lineOf,
     answeredCalls: recallTurns,
     goOn: goOnWith({}),

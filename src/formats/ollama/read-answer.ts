@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, objectsOf, stringifyJson } from '../../json/json-value.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  objectsOf,
+  parseJsonText,
+  stringifyJson,
+} from '../../json/json-value.ts'
 import type { AnswerFacts, Answers, Finish, Usage } from '../answer-contract.ts'
 import { answerIn, countIn, finishOf, isText } from '../answer-json.ts'
 import { readAnswerEvent } from '../typed-events.ts'
@@ -47,8 +53,11 @@ export function lineOf(json: JsonObject): string {
   return text === null ? '' : `${text}\n`
 }
 
-/** What only the last line of a stream says; no quotation mark stands unescaped within a text. */
-export const lastLine = /"done"\s*:\s*true/
+/** Whether a line is the last of its stream. It is parsed: arguments of a call are no text here, and may say `"done": true`. */
+export function isLastLine(line: string): boolean {
+  const json = parseJsonText(line)
+  return isJsonObject(json) && json['done'] === true
+}
 
 /** Reads what a server answers: a stream is a JSON object a line, of which the last states what it took. */
 export const chatAnswers: Answers = {
@@ -56,11 +65,15 @@ export const chatAnswers: Answers = {
   limits: { eventCharactersMax: 1 << 20, undecidedCharactersMax: 256 * 1024, endingBytes: 4_096 },
   read: readChatAnswer,
   openStream: () => (line) => readAnswerEvent(line, readChatAnswer),
-  // Only the last line and an error say more than a piece of the reply.
-  isTelling: ({ data }) => lastLine.test(data) || data.includes('"error'),
+  isTelling: ({ data }) => telling.test(data),
   eventsOf: (body) => {
     const { message, model, created_at: at } = body
     const end = { ...body, message: { role: 'assistant', content: '' } }
     return [{ model, created_at: at, message, done: false }, end].map(lineOf)
   },
 }
+
+// --- internal ---
+
+/** Only the last line and an error say more than a piece of the reply. */
+const telling = /"done"\s*:\s*true|"error/

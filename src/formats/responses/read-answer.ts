@@ -32,11 +32,14 @@ export function readResponse(body: unknown): AnswerFacts | null {
   })
 }
 
-/** Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say why. */
+/**
+ * Why a response ended; null if that is not stated. A server may call an incomplete one completed and still say what cut it.
+ * Another word there, which a gateway has from another API, says less than the status and the calls do.
+ */
 export function responseFinish(response: JsonObject, hasCalls: boolean): Finish | null {
   const details = response['incomplete_details']
   const reason = finishOf(isJsonObject(details) ? details['reason'] : null)
-  if (reason !== null && reason !== 'other') return reason
+  if (reason === 'length' || reason === 'filtered' || reason === 'window') return reason
   const isCompaction = response['object'] === 'response.compaction'
   switch (isCompaction ? 'completed' : stringOr(response['status'], '')) {
     case 'completed':

@@ -14,7 +14,7 @@ import { contentParts, textOf } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
 import type { BodyFacts, BodyShape, Dialect, Orphan, SummaryCalls } from '../contract.ts'
 import { describeItem, parseItem, unnamed } from './describe.ts'
-import { lastWord, responseEvents } from './reply/events.ts'
+import { isDone, responseEvents } from './reply/events.ts'
 import { recallItems, unboundItems } from './reply/turns.ts'
 import { goOnWith } from '../turns.ts'
 import { responseAnswerWire } from './reply/wire.ts'
@@ -177,7 +177,7 @@ export const responses: Dialect = {
   answers: responsesAnswers,
   replies: {
     ...joiningOf(responseAnswerWire),
-    lastWord,
+    isDone,
     errorEvent,
     answeredCalls: recallItems,
     goOn: goOnWith({ type: 'message' }),

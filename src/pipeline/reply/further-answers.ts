@@ -61,6 +61,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions) {
   /** What the model said since then, where it was cut. */
   let said = ''
   let recalls = 0
+  /** How many calls that took. */
+  let answeredCalls = 0
   let continuations = 0
 
   function roomBeside(messages: readonly string[]): number {
@@ -84,7 +86,8 @@ export function createFurtherAnswers(options: FurtherAnswersOptions) {
     limits = { ...limits, recallsLeft: isOver ? -1 : limits.recallsLeft - 1 }
     const answered = await failures.around('recall', null, () => answersTo(calls, isOver ? null : room))
     if (answered !== null) {
-      const named = withOwnIds(answered, recalls - 1)
+      const named = withOwnIds(answered, answeredCalls)
+      answeredCalls += answered.length
       turns = [...turns, ...replies.answeredCalls(text, reply, named)]
       const outcome = await sent({ form, turns, offersRecall: !isOver })
       if (outcome !== null && goesOn(outcome)) return { kind: 'answer', outcome, seam, standsCut: false }

@@ -133,7 +133,7 @@ export function joinStream(
       const out = take(event)
       if (out.length > 0) yield bytesOf(out)
       // The reply waits for the end of this answer; some servers leave the connection open behind their last word.
-      else if (replies.lastWord.test(event.text)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
+      else if (replies.isDone(event.text)) timer ??= setTimeout(() => flowing.destroy(), DRAIN_MS)
     }
     try {
       for await (const piece of pieces(outcome, () => timer !== null)) {

@@ -107,6 +107,20 @@ describe('a plain response', () => {
     expect(read(responseOf(items, about))).toMatchObject({ hasOutput, finish, isError: false, said: null })
   })
 
+  // A gateway wrote a chat's "stop" there: a response that had failed was then read as a good one, and one with calls as
+  // one that had said all.
+  test('ended as its status and its calls say, where the reason is of no cut', () => {
+    for (const reason of ['stop', 'end_turn', 'tool_calls', 'error']) {
+      expect(read(responseOf([message('x')], { status: 'failed', reason }))).toMatchObject({
+        finish: 'error',
+        isError: true,
+      })
+      const complete = { status: 'completed', reason }
+      expect(read(responseOf([callOf('bash')], complete))).toMatchObject({ finish: 'calls', isError: false })
+      expect(read(responseOf([message('x')], { reason }))).toMatchObject({ finish: 'other', isError: false })
+    }
+  })
+
   test('may be one without a status, or a compaction', () => {
     const output = [message('x')]
     expect(read({ object: 'response', output })).toMatchObject({ hasOutput: true, finish: null })

@@ -10,6 +10,7 @@ import { AnswerBody, madeBody } from '../../../src/upstream/answer-body.ts'
 import { RECALL, replyOf } from './reply-script.ts'
 import { joinStream } from '../../../src/pipeline/reply/reply-to.ts'
 import { eventually } from '../../support/eventually.ts'
+import { times } from '../../support/times.ts'
 import { chatCompletions } from '../../../src/formats/chat/chat.ts'
 import type { Form, Outcome } from '../../../src/pipeline/request.ts'
 import { createFactsReader } from '../../../src/formats/entry-facts.ts'
@@ -71,6 +72,36 @@ test('where reading back fails, the request is answered as if there were no such
   expect((await further.after(reply)).kind).toBe('answer')
   expect(sent).toEqual([{ form, turns: [], offersRecall: false }])
   expect(failed).toEqual(['recall'])
+})
+
+// More than ten calls without ids in one go shared theirs with those of the next: servers take no id twice.
+test('calls without ids get ones that no two of a reply have', async () => {
+  const form = await preparedRequest()
+  const sent: FurtherRequest[] = []
+  const further = createFurtherAnswers({
+    form,
+    limits: { toolName: RECALL, recallsLeft: 3, continuationsLeft: 0 },
+    roomTokens: 100_000,
+    count: (text) => text.length,
+    send: async (asked) => {
+      sent.push(asked)
+      return outcomeOf(asked.form, madeBody([]))
+    },
+    fit: async () => null,
+    goesOn: () => true,
+    answerRecall: async () => 'x',
+    failures: createFailures(() => undefined),
+  })
+  const call = { type: 'function', function: { name: RECALL, arguments: '{}' } }
+  for (const calls of [12, 2])
+    await further.after(replyOf({ content: null, tool_calls: times(calls, () => call) }, 'tool_calls'))
+  const ids =
+    sent
+      .at(-1)
+      ?.turns.join()
+      .match(/"tool_call_id":"[a-z0-9]{9}"/g) ?? []
+  expect(ids).toHaveLength(14)
+  expect(new Set(ids).size).toBe(14)
 })
 
 function event(text: string, finish: string | null): Buffer {

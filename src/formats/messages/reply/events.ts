@@ -1,6 +1,11 @@
 import { type JsonObject, stringifyJson, stringOr, objectsOf } from '../../../json/json-value.ts'
 import { type NewEvent, writeEvent } from '../../typed-events.ts'
 
+/** Whether an event is the last word of a stream; looked up without parsing it. */
+export function isLastEvent(event: string): boolean {
+  return lastWord.test(event)
+}
+
 /** The events that say what a plain message says; '' in place of what is nested too deep to be written. */
 export function messageEvents(body: JsonObject): readonly string[] {
   const { usage, context_management: managed } = body
@@ -29,6 +34,9 @@ export function textDelta(index: number, text: string): NewEvent {
 }
 
 // --- internal ---
+
+const lastWord =
+  /(?:^|[\r\n])(?:data:\s*\[DONE\]|event:\s*(?:message_stop|error)\s*(?:[\r\n]|$))|"type"\s*:\s*"message_stop"/
 
 function stated(body: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in body).map((key) => [key, body[key]]))

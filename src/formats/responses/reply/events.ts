@@ -20,9 +20,10 @@ export function statusOf(type: string, response: JsonObject): unknown {
   return response['status'] ?? (isEnding(type) ? endings[type] : undefined)
 }
 
-/** What is in the last word of a stream. */
-export const lastWord =
-  /^data:\s*\[DONE\]|^event:\s*response\.(?:completed|incomplete|failed)\s*$|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/m
+/** Whether an event is the last word of a stream; looked up without parsing it. */
+export function isDone(event: string): boolean {
+  return lastWord.test(event)
+}
 
 /** The events that say what a plain response says; '' in place of what is nested too deep to be written. */
 export function responseEvents(body: JsonObject): readonly string[] {
@@ -90,6 +91,9 @@ const endings: Readonly<Record<string, string>> = {
   'response.incomplete': 'incomplete',
   'response.failed': 'failed',
 }
+
+const lastWord =
+  /(?:^|[\r\n])(?:data:\s*\[DONE\]|event:\s*response\.(?:completed|incomplete|failed)\s*(?:[\r\n]|$))|"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/
 
 function partEvents(part: JsonObject, place: JsonObject): readonly NewEvent[] {
   const text = writtenTexts.get(part['type'])

@@ -234,15 +234,15 @@ describe('a model that goes on', () => {
       {
         role: 'assistant',
         content: [
-          { ...bare, id: 'recall020' },
-          { ...bare, id: 'recall021', input: {} },
+          { ...bare, id: 'recall002' },
+          { ...bare, id: 'recall003', input: {} },
         ],
       },
       {
         role: 'user',
         content: [
-          { ...answerTo(''), tool_use_id: 'recall020' },
-          { ...answerTo(''), tool_use_id: 'recall021' },
+          { ...answerTo(''), tool_use_id: 'recall002' },
+          { ...answerTo(''), tool_use_id: 'recall003' },
         ],
       },
     ])

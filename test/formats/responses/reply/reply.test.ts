@@ -400,10 +400,10 @@ describe('a model that goes on', () => {
   test('a call without an id gets one, and one that was cut has arguments', () => {
     const { call_id: _call, id: _id, ...bare } = callOf('recall', '{"se')
     expect(turn([bare, bare].map((each) => ({ ...each })))).toEqual([
-      { ...bare, call_id: 'recall020', arguments: '{}' },
-      { ...bare, call_id: 'recall021', arguments: '{}' },
-      { ...answerTo(''), call_id: 'recall020' },
-      { ...answerTo(''), call_id: 'recall021' },
+      { ...bare, call_id: 'recall002', arguments: '{}' },
+      { ...bare, call_id: 'recall003', arguments: '{}' },
+      { ...answerTo(''), call_id: 'recall002' },
+      { ...answerTo(''), call_id: 'recall003' },
     ])
   })
 })
