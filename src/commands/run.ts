@@ -70,6 +70,8 @@ export async function runCommand(context: CommandContext): Promise<number> {
     }
     const log = openLog(own, settings)
     const looked = lookAtUpstreams(own, settings, destinations)
+    // They are waited for further down: where the start ends before, what they fail for is nobody's matter.
+    for (const begun of [windowFound, looked]) void begun.catch(() => {})
     const opened = await openFoldgate(own, {
       settings: settingsInForce,
       profiles: files.profiles,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../config/temporary-folder.ts'
 import { output, runProgram, serve } from './program.ts'
@@ -251,6 +252,34 @@ process.exit(7)`
     )
   },
 )
+
+// Where records had to be kept and could not be, the reason was followed by a stack: what the start had begun beside it failed, too,
+// with nobody there to hear of it.
+test('what ends the start is told alone, whatever fails beside it', async () => {
+  const started = await user({ HTTP_PROXY: '::none' })
+  const store = { url: 'sqlite:agent.mjs/records.db', required: true }
+  await writeFile(join(started.cwd, 'foldgate.yaml'), JSON.stringify({ store }))
+  const { refused } = await run(
+    ['--upstream', 'http://127.0.0.1:9/v1', '--model', 'm', '--', 'claude'],
+    started,
+  )
+  expect(refused).toEqual([1, expect.stringMatching(/^the file \S+records\.db cannot be written .*\n$/)])
+})
+
+// Every start of a program opened it: the settings of the run were a copy of all that the command has, and with it of its input.
+test('its standard input is not opened: a program that reads it has it to itself', async () => {
+  const started = await user()
+  const told = `Object.defineProperty(process, 'stdin', { get: () => void process.stderr.write('opened\\n') })`
+  await writeFile(join(started.cwd, 'watch.mjs'), told)
+  const env = {
+    ...started.env,
+    NODE_OPTIONS: `--import=${pathToFileURL(join(started.cwd, 'watch.mjs')).href}`,
+  }
+  const ran = await run(['--upstream', 'http://127.0.0.1:9/v1', '--', ...script('')], { ...started, env })
+  expect(ran.code).toBe(0)
+  expect(ran.stderr).toMatch(/^foldgate: no request came through\.$/m)
+  expect(ran.stderr).not.toMatch(/^opened$/m)
+})
 
 test('its standard input is the program’s, and --keep goes on until it is ended', async () => {
   await using upstream = await fakeUpstream(completion('fine'))

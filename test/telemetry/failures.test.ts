@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createFailureLog, createFailures } from '../../src/telemetry/failures.ts'
 import { arrivalNow } from '../../src/pipeline/bare-report.ts'
+import { FoldgateError } from '../../src/errors.ts'
+import { createReports, type Listener } from '../../src/telemetry/request-report.ts'
 import { createLog } from '../../src/telemetry/log/log.ts'
 import type { Tracing } from '../../src/telemetry/tracing/tracing.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -10,6 +12,7 @@ import { memoryStore } from '../admin/memory.ts'
 import { longRun } from '../support/conversations.ts'
 import { completion, silence } from '../support/fake-upstream.ts'
 import { chatOf, postChat } from '../support/post-chat.ts'
+import { endOf, reportOf, summaryCall, writtenSummary } from './told-request.ts'
 import { reportStand, type ReportStand } from './report/report-stand.ts'
 
 /** A failure log at a clock that stands, and what it has told. */
@@ -20,6 +23,15 @@ function failureLog() {
   const log = createLog({ level: 'info', write, pretty: false, now: () => new Date(clock.nowMs) })
   return { told, clock, tell: createFailureLog(log, 'redis://redis:6379', () => clock.nowMs) }
 }
+
+/** One that hears of all that there is. */
+const listenerOf = (hear: (what: string) => void): Required<Listener> => ({
+  begun: () => hear('begun'),
+  ended: () => hear('ended'),
+  relayed: () => hear('relayed'),
+  turnedAway: () => hear('turned away'),
+  summary: () => hear('summary'),
+})
 
 // A Redis that had become read-only failed the writes of every request, while its reads went well: a line for each.
 test('the same failure again and again is one line every ten seconds, which says how often it was', () => {
@@ -51,6 +63,23 @@ test('a listener that fails harms no request; the failure is counted all the sam
   expect(await failures.around('store', 'instead', async () => failing())).toBe('instead')
   failures.note('summary', new Error('it failed'))
   expect(failed).toEqual(['measure', 'store', 'summary'])
+})
+
+// What became of a summary, or of a request that was turned away, was told to one after the other: behind one that failed nobody
+// heard of it.
+test('a listener that fails keeps nothing from the others, whatever is told', () => {
+  const failed: string[] = []
+  const heard: string[] = []
+  const failures = createFailures((part) => void failed.push(part))
+  const hears = listenerOf((what) => void heard.push(what))
+  const reports = createReports([listenerOf(failing), {}, hears], failures)
+  reports.begin(reportOf(), null)
+  reports.end(reportOf(), endOf())
+  reports.relayed('other', 'left', null)
+  reports.turnedAway(new FoldgateError('client_key_required', 'None was sent.'))
+  reports.summary(summaryCall(), writtenSummary())
+  expect(heard).toEqual(['begun', 'ended', 'relayed', 'turned away', 'summary'])
+  expect(failed).toEqual(heard.map(() => 'observation'))
 })
 
 // For a while the clock was read unprotected: one that threw ended the request that asked for the time.
