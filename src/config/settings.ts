@@ -1,3 +1,4 @@
+import { wrongProxyVariables } from '../upstream/pools.ts'
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -98,7 +99,11 @@ export async function loadSettings(options: SettingsOptions): Promise<LoadedSett
   const surroundings = { env, directory, configFile: path, setBy }
   const { settings, problems: later } = await complete(value ?? validPart(raw, wrong), surroundings)
   const found = wrong ?? [...settingsRules(value), ...later]
-  const problems = [...fileProblems, ...found.map((problem) => locate(problem, file, overrides))]
+  const proxyProblems = wrongProxyVariables(env).map((name) =>
+    problemOf(name, 'is no address of a proxy', 'write http://HOST:PORT, or leave it out for Foldgate'),
+  )
+  const located = found.map((problem) => locate(problem, file, overrides))
+  const problems = [...fileProblems, ...proxyProblems, ...located]
   return problems.length === 0
     ? { ok: true, settings }
     : { ok: false, settings, problems: sortProblems(problems) }

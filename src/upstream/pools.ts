@@ -5,9 +5,19 @@ import type { UpstreamAddress } from './address.ts'
 export type HttpProxies = Readonly<ReturnType<typeof proxiesFrom>>
 
 /** The proxies that the environment names, in either spelling. */
-export function proxiesFrom(environment: Readonly<Record<string, string | undefined>>) {
-  const read = (name: string): string => environment[name.toLowerCase()] ?? environment[name] ?? ''
+export function proxiesFrom(environment: Environment) {
+  const read = (name: string): string => environment[spelled(environment, name)] ?? ''
   return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy: read('NO_PROXY') }
+}
+
+/** The variables that should name a proxy and hold no address of one. What they hold may be a password. */
+export function wrongProxyVariables(environment: Environment): readonly string[] {
+  return ['HTTP_PROXY', 'HTTPS_PROXY']
+    .map((name) => spelled(environment, name))
+    .filter((name) => {
+      const text = environment[name] ?? ''
+      return text !== '' && !proxySchemes.has(URL.parse(text)?.protocol ?? '')
+    })
 }
 
 export type Pools = ReturnType<typeof createPools>
@@ -72,6 +82,13 @@ export function createPools(options: { connectMs: number; proxies: HttpProxies }
 }
 
 // --- internal ---
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const spelled = (environment: Environment, name: string): string =>
+  environment[name.toLowerCase()] === undefined ? name : name.toLowerCase()
+
+const proxySchemes: ReadonlySet<string> = new Set(['http:', 'https:', 'socks:', 'socks5:'])
 
 /**
  * Opens connections for a pool, so that an answer whose end is the end of its connection is not taken for whole where

@@ -253,17 +253,15 @@ process.exit(7)`
   },
 )
 
-// Where records had to be kept and could not be, the reason was followed by a stack: what the start had begun beside it failed, too,
-// with nobody there to hear of it.
-test('what ends the start is told alone, whatever fails beside it', async () => {
-  const started = await user({ HTTP_PROXY: '::none' })
-  const store = { url: 'sqlite:agent.mjs/records.db', required: true }
-  await writeFile(join(started.cwd, 'foldgate.yaml'), JSON.stringify({ store }))
+// Node's stack said that `::none` is no URL, and not where it stood. What such a variable holds may be a password.
+test('a variable that should name a proxy, and holds no address of one, is told by its name', async () => {
+  const started = await user({ HTTP_PROXY: '::none', https_proxy: 'proxy:3128', NO_PROXY: '::any' })
   const { refused } = await run(
     ['--upstream', 'http://127.0.0.1:9/v1', '--model', 'm', '--', 'claude'],
     started,
   )
-  expect(refused).toEqual([1, expect.stringMatching(/^the file \S+records\.db cannot be written .*\n$/)])
+  const told = 'is no address of a proxy — write http://HOST:PORT, or leave it out for Foldgate'
+  expect(refused).toEqual([1, `HTTP_PROXY: ${told}\nhttps_proxy: ${told}\n`])
 })
 
 // Every start of a program opened it: the settings of the run were a copy of all that the command has, and with it of its input.
