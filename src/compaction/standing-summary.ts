@@ -1,6 +1,6 @@
 import type { Pausable } from '../json/source.ts'
 import type { StandingSummary, SummaryRange, PreparedFold } from './compaction.ts'
-import { rangeIndexes } from './folded-parts.ts'
+import { covers, rangeIndexes } from './folded-parts.ts'
 import { numberRange } from './history/message-numbers.ts'
 import { createWriter, harmless } from './recap/headings.ts'
 import { writeSystem, writeUsers } from './recap/user/said.ts'
@@ -70,9 +70,10 @@ export function summaryNote(
 
 /** The messages that a summary stands for, by their names, without what is pinned at either end. */
 export function summarisedRange(range: SummaryRange, systemCount: number): string {
-  const indexes = rangeIndexes(range, [])
-  const [first = range.start] = indexes
-  return numberRange(first, (indexes.at(-1) ?? first) + 1, systemCount)
+  let { start, end } = range
+  while (start < end && !covers(range, start)) start += 1
+  while (start < end && !covers(range, end - 1)) end -= 1
+  return numberRange(start, end, systemCount)
 }
 
 /**

@@ -48,6 +48,20 @@ describe('what a summary says of where its messages can be read back', () => {
     expect(summaryNote(of, 1, { namesMessages: false, file: null })).toBe('')
   })
 
+  // All messages of the range were listed for the names of two: 27 ms without a pause for 200,000 messages.
+  test('looks at the ends of a range alone for their names', () => {
+    let reads = 0
+    const except = new Proxy([2, 500, 999], {
+      get: (numbers, name) => {
+        reads += 1
+        return Reflect.get(numbers, name)
+      },
+    })
+    const note = summaryNote({ start: 2, end: 1_000, except }, 1, { namesMessages: true, file: null })
+    expect(note).toBe('These were messages #3 to #998.')
+    expect(reads).toBeLessThan(100)
+  })
+
   test('stands behind the introduction, and is counted', () => {
     const note = 'A note of where to look.'
     const [plain, noted] = [sentUnder(compactionWith('')), sentUnder(compactionWith(note))]

@@ -80,8 +80,9 @@ export async function measureAfterRefusal(
 type LookedUpRequest = ReadRequest & { readonly remembered: Remembered }
 
 /**
- * The window of a request's model, as it is known now. With `window.tokens: auto` the server is asked, off the path of requests: only the
- * first request of a model that the built-in table does not list at its host waits for the answer, within a bound.
+ * The window of a request's model, as it is known now. With `window.tokens: auto` the server is asked, off the path of
+ * requests: only the first request of a model that the built-in table does not list at its host waits for the answer,
+ * within a bound.
  */
 async function findWindow(request: LookedUpRequest, parts: RequestParts): Promise<ResolvedWindow> {
   const { models, windows, serverWindows, upstreams, warnings } = parts

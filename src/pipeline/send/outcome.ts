@@ -53,7 +53,7 @@ export type Addition = {
   readonly marks: Partial<Outcome>
   /** The form with it; null where it is not to have it. */
   readonly addedTo: (form: Form, sending: Sending) => Form | null
-  /** Whether it may be why the form was refused. */
+  /** Whether it may be why the form was refused. What else follows from that is noted in `sending`. */
   readonly isWhy: (refused: Outcome, form: Form, sending: Sending) => boolean
   /** The form was refused with it, and answered without. */
   readonly noteRefused: (refused: Outcome, sending: Sending) => void
