@@ -2,11 +2,55 @@ import type { Message } from './message.ts'
 import type { Pausable } from '../json/source.ts'
 
 /** Where a conversation divides. Indexes count messages; all are found in one pass and looked up at once. */
-export type Structure = Readonly<ReturnType<typeof structureOf> extends Pausable<infer Found> ? Found : never>
+export type Structure = {
+  /** How many messages lead that stay as they are: system and developer ones, and all up to the server's own compaction. */
+  readonly systemCount: number
+  /** How many of them no key stands for: the system and developer messages at the very beginning. */
+  readonly unkeyedCount: number
+  /** The first user message; -1 if there is none. */
+  readonly task: number
+  /** The user messages: each begins a turn, which reaches up to the next. */
+  readonly turns: readonly number[]
+  /** Where requests were made, ascending: before every reply but one at 0, and at the end. */
+  readonly requestPoints: readonly number[]
+  /**
+   * Where a record may be found, ascending: at the request points, and before user messages that no reply precedes, where a
+   * request may have been made whose answer was interrupted.
+   */
+  readonly recordPoints: readonly number[]
+  /** Whether a user message stands for a result that became text: nobody said it, and it begins no turn. */
+  readonly isStandIn: (index: number) => boolean
+  /** The last user message before `index`; -1 if there is none. */
+  readonly latestUserBefore: (index: number) => number
+  /**
+   * The first message of the unit that `index` lies in: a reply, with all messages that it consists of, and the results that
+   * follow it. An interrupted round is one unit too: while a call of the last reply is unanswered, and a result before the
+   * next reply has its id, everything between belongs together. So does what shares an id: the result of a server's own tool
+   * with which a reply begins ends the unit of its call.
+   */
+  readonly unitStart: (index: number) => number
+  /** Whether the conversation may be cut before the message at `index`; true at 0 and at the end. */
+  readonly isFrontier: (index: number) => boolean
+  /** The first message of the last unit of the prefix that ends before `point`, seen without what follows; 0 at 0. */
+  readonly lastUnitStart: (point: number) => number
+  /** Where the newest round before `point` begins: at its last reply; without one, at its last unit. */
+  readonly newestRoundStart: (point: number) => number
+  /** What the functions look up: for each message, the first message of its unit. */
+  readonly units: {
+    /** When nothing after the message is looked at. */
+    readonly inPrefix: Int32Array
+    /** In the whole. */
+    readonly inWhole: Int32Array
+  }
+}
 
-/** An earlier conversation that another begins like: their first `shared` messages have the same bytes and the same facts. */
+/**
+ * An earlier conversation that another begins like: their first `shared` messages have the same bytes and the same
+ * facts. What was found out about those then need not be found out again.
+ */
 export type Growth = {
   readonly messages: readonly Message[]
+  readonly structure: Structure
   /** The meaning key of every prefix. */
   readonly keys: readonly string[]
   readonly shared: number
@@ -15,29 +59,35 @@ export type Growth = {
 /**
  * The structure of a conversation, broken ones included. Results are matched with calls by position, since
  * ids repeat in the wild: an id counts only between its reply and the next. Below a request
- * point the frontiers are those of the prefix that ends there, whatever came later.
+ * point the frontiers are those of the prefix that ends there, whatever came later. Of a conversation that it grew from,
+ * in which nothing stands for anything, what lies before the first new message is taken over.
  */
 export function* structureOf(
   messages: readonly Pick<Message, 'facts'>[],
   standIns: ReadonlySet<number> = NO_STAND_INS,
-) {
-  // For each message the first one of its unit: when nothing after the message is looked at, and in the whole.
-  const inPrefix = yield* prefixUnits(messages)
-  const inWhole = wholeUnits(inPrefix)
+  grewFrom: Pick<Growth, 'structure' | 'shared'> | null = null,
+): Pausable<Structure> {
+  const inPrefix = yield* prefixUnits(messages, grewFrom)
+  const inWhole = wholeUnits(inPrefix, grewFrom)
   yield
   const first = messages.findIndex(({ facts: { role } }) => role !== 'system' && role !== 'developer')
   const unkeyedCount = first === -1 ? messages.length : first
   const start = messages.findLastIndex(({ facts }) => facts.startsHistory === true)
   const systemCount = Math.max(unkeyedCount, start + 1)
-  const turns: number[] = []
-  const requestPoints: number[] = []
-  const recordPoints: number[] = []
-  // What the server has compacted is no past to walk through: nothing is done to it any more.
-  for (let index = systemCount; index < messages.length; index += 1) {
+  // What began anew has other turns.
+  const same = grewFrom?.structure.systemCount === systemCount ? grewFrom : null
+  const shared = same?.shared ?? 0
+  const sharedOf = (indexes: readonly number[] = []): number[] =>
+    indexes.slice(0, countBelow(indexes, shared))
+  const turns = sharedOf(same?.structure.turns)
+  const requestPoints = sharedOf(same?.structure.requestPoints)
+  const recordPoints = sharedOf(same?.structure.recordPoints)
+  for (let index = shared; index < messages.length; index += 1) {
     if (index % MESSAGES_PER_STEP === 0) yield
     const isUser = messages[index]?.facts.role === 'user'
-    if (isUser && !standIns.has(index)) turns.push(index)
-    if (index === 0) continue
+    if (isUser && index >= systemCount && !standIns.has(index)) turns.push(index)
+    // What the server has compacted is no past to walk through: nothing is done to it any more.
+    if (index === 0 || index < systemCount) continue
     const isRequest = beginsReply(messages, index)
     const isInterruption = isUser && messages[index - 1]?.facts.opensReply === false
     if (isRequest) requestPoints.push(index)
@@ -46,44 +96,25 @@ export function* structureOf(
   requestPoints.push(messages.length)
   recordPoints.push(messages.length)
   return {
-    /** How many messages lead that stay as they are: system and developer ones, and all up to the server's own compaction. */
     systemCount,
-    /** How many of them no key stands for: the system and developer messages at the very beginning. */
     unkeyedCount,
-    /** The first user message; -1 if there is none. */
     task: turns[0] ?? -1,
-    /** The user messages: each begins a turn, which reaches up to the next. */
     turns,
-    /** Where requests were made, ascending: before every reply but one at 0, and at the end. */
     requestPoints,
-    /**
-     * Where a record may be found, ascending: at the request points, and before user messages that no reply precedes, where a
-     * request may have been made whose answer was interrupted.
-     */
     recordPoints,
-    /** Whether a user message stands for a result that became text: nobody said it, and it begins no turn. */
-    isStandIn: (index: number) => standIns.has(index),
-    /** The last user message before `index`; -1 if there is none. */
-    latestUserBefore: (index: number) => turns[countBelow(turns, index) - 1] ?? -1,
-    /**
-     * The first message of the unit that `index` lies in: a reply, with all messages that it consists of, and the results that
-     * follow it. An interrupted round is one unit too: while a call of the last reply is unanswered, and a result before the
-     * next reply has its id, everything between belongs together. So does what shares an id: the result of a server's own tool
-     * with which a reply begins ends the unit of its call.
-     */
-    unitStart: (index: number) => inWhole[index] ?? index,
-    /** Whether the conversation may be cut before the message at `index`; true at 0 and at the end. */
-    isFrontier: (index: number) => index === messages.length || inWhole[index] === index,
-    /** The first message of the last unit of the prefix that ends before `point`, seen without what follows; 0 at 0. */
-    lastUnitStart: (point: number) => inPrefix[point - 1] ?? 0,
-    /** Where the newest round before `point` begins: at its last reply; without one, at its last unit. */
-    newestRoundStart: (point: number) => {
+    isStandIn: (index) => standIns.has(index),
+    latestUserBefore: (index) => turns[countBelow(turns, index) - 1] ?? -1,
+    unitStart: (index) => inWhole[index] ?? index,
+    isFrontier: (index) => index === messages.length || inWhole[index] === index,
+    lastUnitStart: (point) => inPrefix[point - 1] ?? 0,
+    newestRoundStart: (point) => {
       // A request point before the end is a reply, and one that is the very first message is none.
       const reply = requestPoints[countBelow(requestPoints, point) - 1]
       if (reply !== undefined) return ownStart(inPrefix, reply, point)
       const isReply = systemCount === 0 && messages[0]?.facts.opensReply === true
       return isReply ? 0 : (inPrefix[point - 1] ?? 0)
     },
+    units: { inPrefix, inWhole },
   }
 }
 
@@ -127,6 +158,8 @@ const NO_STAND_INS: ReadonlySet<number> = new Set()
 /** Messages that are looked at between two pauses: a millisecond or two, before the code is compiled. */
 const MESSAGES_PER_STEP = 4_096
 
+type Shared = Pick<Growth, 'structure' | 'shared'> | null
+
 /** Whether a reply begins with this message, and not with one before it to which it is bound. */
 function beginsReply(messages: readonly Pick<Message, 'facts'>[], index: number): boolean {
   const facts = messages[index]?.facts
@@ -146,24 +179,30 @@ function ownStart(inPrefix: Int32Array, reply: number, point: number): number {
   return start < point ? start : (inPrefix[point - 1] ?? 0)
 }
 
-function* prefixUnits(messages: readonly Pick<Message, 'facts'>[]): Pausable<Int32Array> {
+function* prefixUnits(messages: readonly Pick<Message, 'facts'>[], grewFrom: Shared): Pausable<Int32Array> {
   const starts = new Int32Array(messages.length)
+  // Nothing reaches over the beginning of a reply: what is behind it is found from there on.
+  let from = grewFrom?.shared ?? 0
+  while (from > 0 && !beginsReply(messages, from)) from -= 1
+  if (grewFrom !== null) starts.set(grewFrom.structure.units.inPrefix.subarray(0, from))
   /** What has each id and what has named it: the last of them, and whether any has it not for its own. */
   const known = new Map<string, { readonly index: number; readonly isNamed: boolean }>()
   /** What shared ids tie together by now, ascending and apart from each other. */
   const spans: { first: number; last: number }[] = []
+  for (let index = 0; index < from; index += 1) firstOf(messages[index]?.facts, index)
   let reply = 0
   /** Whether what shared an id ended the unit before: another begins with the next message. */
   let isEnding = false
   const unanswered: UnansweredIds = new Map()
-  for (const [index, { facts }] of messages.entries()) {
+  for (let index = from; index < messages.length; index += 1) {
     if (index % MESSAGES_PER_STEP === 0) yield
+    const facts = messages[index]?.facts
     starts[index] = index
     const before = startOf(Math.max(0, index - 1))
     const first = firstOf(facts, index)
     const begins = isEnding
     isEnding = false
-    if (facts.opensReply) {
+    if (facts?.opensReply === true) {
       if (beginsReply(messages, index)) {
         reply = index
         unanswered.clear()
@@ -174,12 +213,12 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[]): Pausable<Int
       isEnding = isShared && facts.callIds.length === 0
       starts[index] = isShared ? first : startOf(reply)
       addUnanswered(unanswered, facts.callIds)
-    } else if (facts.joinsPrevious === true && index > 0) {
+    } else if (facts?.joinsPrevious === true && index > 0) {
       if (begins && first === index) reply = index
       starts[index] = begins && first === index ? index : Math.min(first, before)
       isEnding = first < before
       addUnanswered(unanswered, facts.callIds)
-    } else if (facts.answers.length > 0 && index > 0) {
+    } else if (facts !== undefined && facts.answers.length > 0 && index > 0) {
       let isAnswer = false
       // An answer without an id may mean any call that has none either.
       for (const id of facts.answers) if (takeAnswered(unanswered, id)) isAnswer = true
@@ -199,14 +238,17 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[]): Pausable<Int
    * Where the unit begins of what these ids tie a message to; `index` where that is nothing. Ids repeat in the wild: what
    * has an id for its own that was named since begins anew with it.
    */
-  function firstOf({ sharedIds = [], namedIds = [] }: Message['facts'], index: number): number {
+  function firstOf(
+    facts: Partial<Pick<Message['facts'], 'sharedIds' | 'namedIds'>> = {},
+    index: number,
+  ): number {
     let first = index
-    for (const id of sharedIds) {
+    for (const id of facts.sharedIds ?? []) {
       const before = known.get(id)
       if (before?.isNamed === false) first = Math.min(first, startOf(before.index))
       known.set(id, { index, isNamed: false })
     }
-    for (const id of namedIds) {
+    for (const id of facts.namedIds ?? []) {
       const before = known.get(id)
       if (before === undefined) continue
       first = Math.min(first, startOf(before.index))
@@ -223,9 +265,17 @@ function* prefixUnits(messages: readonly Pick<Message, 'facts'>[]): Pausable<Int
 }
 
 /** The units of the whole, from the last one back: where one begins, the prefix before it ends. */
-function wholeUnits(inPrefix: Int32Array): Int32Array {
+function wholeUnits(inPrefix: Int32Array, grewFrom: Shared): Int32Array {
   const starts = new Int32Array(inPrefix.length)
-  for (let last = inPrefix.length - 1; last >= 0;) {
+  const known = grewFrom?.structure.units.inWhole
+  let last = inPrefix.length - 1
+  while (last >= 0) {
+    // If a unit ended with this message, then those before it are what they were.
+    const isKnown = known !== undefined && last < (grewFrom?.shared ?? 0)
+    if (isKnown && (last === known.length - 1 || known[last + 1] === last + 1)) {
+      starts.set(known.subarray(0, last + 1))
+      break
+    }
     const first = inPrefix[last] ?? last
     starts.fill(first, first, last + 1)
     last = first - 1

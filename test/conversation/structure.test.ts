@@ -169,8 +169,9 @@ describe('what shares an id', () => {
     }),
   )
 
-  test('is never apart', () => {
-    forAll(2_000, sharing, (messages) => {
+  test('is never apart, and what a conversation grew from changes nothing', () => {
+    const grownFrom = fc.tuple(sharing, fc.nat())
+    forAll(2_000, grownFrom, ([messages, drawn]) => {
       const whole = runAtOnce(structureOf(messages))
       const last = new Map<string, { index: number; isNamed: boolean }>()
       const expectTied = (from: number, to: number) => {
@@ -190,6 +191,10 @@ describe('what shares an id', () => {
           last.set(id, { index, isNamed: true })
         }
       }
+      const shared = drawn % (messages.length + 1)
+      const structureBefore = runAtOnce(structureOf(messages.slice(0, shared)))
+      const grown = runAtOnce(structureOf(messages, undefined, { structure: structureBefore, shared }))
+      expect(grown.units).toEqual(whole.units)
     })
   })
 

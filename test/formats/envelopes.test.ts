@@ -8,6 +8,7 @@ import type { Dialect } from '../../src/formats/contract.ts'
 import { createFactsReader, readEntries } from '../../src/formats/entry-facts.ts'
 import { bytesOf } from '../../src/pipeline/send/outgoing-body.ts'
 import { createLastBodies } from '../../src/pipeline/read/last-bodies.ts'
+import { structureOf } from '../../src/conversation/structure.ts'
 import { bodyLimits } from '../support/body-limits.ts'
 import { digest, sourceOf } from '../support/source.ts'
 
@@ -72,7 +73,11 @@ test('a message that got one block more is read anew, and the ones before it are
   const messages = read(first) ?? []
   const keys = messages.map(() => '')
   const arrayStart = first.indexOf('[')
-  lastBodies.remember('s', { bytes: Buffer.from(first), arrayStart, messages, keys }, null)
+  lastBodies.remember(
+    's',
+    { bytes: Buffer.from(first), arrayStart, messages, structure: runAtOnce(structureOf(messages)), keys },
+    null,
+  )
 
   const second = ` ${bodyOf(message('user', 'a', 'b'), message('assistant', 'c', 'd'))}`
   const found = lastBodies.find('s', Buffer.from(second), second.indexOf('['))
@@ -102,6 +107,7 @@ test('a body takes the place of the one that it goes on from, though all of the 
       bytes,
       arrayStart,
       messages,
+      structure: runAtOnce(structureOf(messages)),
       keys: messages.map(() => ''),
     }
     lastBodies.remember('s', body, lastBodies.find('s', bytes, arrayStart))

@@ -110,13 +110,13 @@ function isGoneOnFrom({ body: { messages }, growth }: SharedBeginning): boolean 
 }
 
 function beginningOf(body: ReadBody, shared: number, arrayStart: number): SharedBeginning {
-  const { messages, keys } = body
+  const { messages, structure, keys } = body
   const moved = arrayStart - body.arrayStart
   const same = messages.slice(0, shared)
   const elements = same.reduce((sum, { facts }) => sum + facts.elements, shared)
   return {
     body,
-    growth: { messages, keys, shared },
+    growth: { messages, structure, keys, shared },
     span: { start: arrayStart, end: endOf(body, shared) + moved, messages: shared, elements },
     messages: moved === 0 ? same : movedMessages(same, moved),
   }

@@ -46,8 +46,8 @@ export async function readBytes(
   const reading = chatIn(dialect, source, bytes, scope, options, repaired, beginning)
   const chat = await runBySize(bytes.length, reading)
   if (arrayStart === null || typeof chat === 'string') return chat
-  const { messages, keys } = chat
-  lastBodies?.remember(held, { bytes, arrayStart, messages, keys }, beginning)
+  const { messages, structure, keys } = chat
+  lastBodies?.remember(held, { bytes, arrayStart, messages, structure, keys }, beginning)
   return chat
 }
 
@@ -111,7 +111,7 @@ function* chatIn(
   yield
   const grewFrom = beginning?.growth ?? null
   const messages = beginning === null ? added : [...beginning.messages, ...added]
-  const structure = yield* structureOf(messages, repaired?.standIns)
+  const structure = yield* structureOf(messages, repaired?.standIns, grewFrom)
   const keys = yield* meaningKeys(messages, structure.unkeyedCount, digest, grewFrom)
   const repairs = repaired?.repairs ?? null
   return { bytes, source, dialect, body, messages, structure, keys, grewFrom, repairs }
