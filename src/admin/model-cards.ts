@@ -1,5 +1,6 @@
 import { overheadIn, seenRatio } from '../models/counts/learnt-rate.ts'
-import { type Belief, type Beliefs, endings, type Field, type Values } from '../models/model-record.ts'
+import { type Field, type Values } from '../models/model-record.ts'
+import { type Belief, type Beliefs, endings } from '../models/lifetimes.ts'
 import type { KnownModel, WindowInForce } from '../models/models.ts'
 
 /** What is believed of a model, as `GET /models` says it: figures and names, never a credential or a text. */

@@ -3,13 +3,8 @@ import { lruCache } from '../caches.ts'
 import type { StoreGuard } from '../storage/store-guard.ts'
 import type { Store, StoreEntry } from '../storage/store.ts'
 import {
-  type Belief,
-  beliefAt,
-  type Beliefs,
   type BeliefSource,
   type Field,
-  fields,
-  isNewer,
   keptFields,
   type ModelKey,
   modelKeyOf,
@@ -18,6 +13,7 @@ import {
   type RecordedBelief,
   type Values,
 } from './model-record.ts'
+import { type Belief, beliefAt, type Beliefs, fields, isNewer } from './lifetimes.ts'
 import { type ResolvedWindow, resolveWindow, type WindowSources } from './resolve-window.ts'
 import { noSuspicions, SUSPECTED_MS, type Suspicions } from './suspicions.ts'
 

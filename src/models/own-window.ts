@@ -1,4 +1,5 @@
-import { type Belief, beliefAt, type ModelRecord, nameLoaded, type Values } from './model-record.ts'
+import { type ModelRecord, nameLoaded, type Values } from './model-record.ts'
+import { type Belief, beliefAt } from './lifetimes.ts'
 import { type ResolvedWindow, resolveWindow, type ServerFigure } from './resolve-window.ts'
 import type { Eventual } from '../scheduling/drive.ts'
 import type { SharedModel } from './models.ts'

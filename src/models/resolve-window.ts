@@ -1,6 +1,6 @@
 import type { StatedWindow } from '../overflow/classification.ts'
 import { budgetOf, type Reserve, type WindowKind } from '../tokens/budget.ts'
-import type { Belief } from './model-record.ts'
+import type { Belief } from './lifetimes.ts'
 import { tableWindow } from './table/window-table.ts'
 
 /** A model's window and where the figure comes from; the names stand in `x-foldgate-window`. */

@@ -1,4 +1,5 @@
-import { beliefAt, modelKeyOf } from '../../src/models/model-record.ts'
+import { modelKeyOf } from '../../src/models/model-record.ts'
+import { beliefAt } from '../../src/models/lifetimes.ts'
 import { expect, test } from 'vitest'
 import { createCounts } from '../../src/models/counts/counts.ts'
 import { noteCached, readsFromCache } from '../../src/models/learn.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type Beliefs, modelKeyOf } from '../../../src/models/model-record.ts'
+import { modelKeyOf } from '../../../src/models/model-record.ts'
+import { type Beliefs } from '../../../src/models/lifetimes.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { modelCard, type ModelCard } from '../../../src/admin/model-cards.ts'
