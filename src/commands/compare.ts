@@ -27,7 +27,7 @@ import { parseUpstreamAddress } from '../upstream/address.ts'
 import { openUpstreams } from '../upstream/upstreams.ts'
 import { proxiesFrom } from '../upstream/pools.ts'
 import { type CommandContext, complain, flagText, noteOn, say } from './command.ts'
-import { type LookUpOptions, lookUpWindow } from './window.ts'
+import { type LookUpOptions, lookUpWindow } from './look-up-window.ts'
 import { aligned, grouped } from '../telemetry/log/lines.ts'
 
 /**

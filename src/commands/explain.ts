@@ -6,7 +6,7 @@ import { loadConfiguration } from '../config/configuration.ts'
 import { errorCode } from '../config/yaml-file.ts'
 import { FoldgateError } from '../errors.ts'
 import { type CommandContext, complain, flagText, noteOn, paperOf, say } from './command.ts'
-import { lookUpWindow } from './window.ts'
+import { lookUpWindow } from './look-up-window.ts'
 
 /** Says what would be sent for the body of a request, and why. */
 export async function explain(context: CommandContext): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Environment } from '../config/api-keys.ts'
 import { flags } from '../config/flags.ts'
-import { holdsCredential, type Settings } from '../config/settings.ts'
+import { type Settings } from '../config/settings.ts'
+import { holdsCredential } from '../config/settings-rules.ts'
 import { isLoopback } from '../config/web-address.ts'
 import { addressOf, type ListenAddress, type Listening } from '../server/listeners.ts'
 import { nearest } from '../profiles/near-miss.ts'

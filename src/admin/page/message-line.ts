@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
+import type { ShownMessage } from '../../telemetry/conversations/shown-messages.ts'
 import type { EntryName } from '../../formats/contract.ts'
 import { figure, foreign, html, type HtmlEscapedString } from './markup.ts'
 import { isJsonObject, parseJsonText } from '../../json/json-value.ts'

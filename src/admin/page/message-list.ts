@@ -1,5 +1,5 @@
 import type { ConversationDetail } from '../../telemetry/conversations/read-conversations.ts'
-import type { ShownMessage } from '../../telemetry/conversations/held-content.ts'
+import type { ShownMessage } from '../../telemetry/conversations/shown-messages.ts'
 import { definitions, figure, html, type HtmlEscapedString, liveSection, plural } from './markup.ts'
 import { compactionWords, treatments } from '../told-words.ts'
 import {

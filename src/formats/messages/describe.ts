@@ -1,6 +1,6 @@
 import { type JsonObject, objectsOf, stringifyJson, stringOr } from '../../json/json-value.ts'
 import type { MessageFacts, ParsedMessage, Role } from '../../conversation/message.ts'
-import { withoutReminders } from '../../conversation/result-words.ts'
+import { withoutReminders } from '../../conversation/reminders.ts'
 import type { Digest, Pausable } from '../../json/source.ts'
 import { addSaid, contentParts, kindNamed, type Said, textOf } from '../content/content-parts.ts'
 import type { Described } from '../contract.ts'

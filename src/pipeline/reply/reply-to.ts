@@ -12,7 +12,7 @@ import type {
 } from '../request.ts'
 import { isAnswered } from '../send/outcome.ts'
 import { ERROR_BYTES_MAX, observeAnswer } from '../send/judge.ts'
-import { fittingForm } from '../send/recover.ts'
+import { fittingForm } from '../send/recover-from-overflow.ts'
 import { parsedBody, readWhole, withoutLength } from './whole-answer.ts'
 import { isJsonObject, parseJsonText, stringifyJson } from '../../json/json-value.ts'
 import { isPauseDue, nextSlice, pauseIfDue, type Eventual } from '../../scheduling/drive.ts'

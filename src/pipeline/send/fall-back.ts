@@ -11,7 +11,7 @@ import type { Form, Outcome, PreparedRequest, Sending } from '../request.ts'
 import { readWhole } from '../reply/whole-answer.ts'
 import { ERROR_BYTES_MAX, ERROR_HOLD_MS } from './judge.ts'
 import { discard, isAnswered, isTooLarge, sendAgain } from './outcome.ts'
-import { learnFromRefusal } from './recover.ts'
+import { learnFromRefusal } from './recover-from-overflow.ts'
 import { withDeployment } from './outgoing-body.ts'
 
 /**

@@ -14,7 +14,7 @@ import {
   withAddition,
 } from './outcome.ts'
 import { fallBack } from './fall-back.ts'
-import { recoverFromOverflow, trySmaller, withFittingLimit } from './recover.ts'
+import { recoverFromOverflow, trySmaller, withFittingLimit } from './recover-from-overflow.ts'
 import { cureThoughts, restoreOnRefusal } from './refused-form.ts'
 import { askForUsage } from './usage-in-streams.ts'
 import type { RequestParts, Senders, SendingParts } from '../request-parts.ts'

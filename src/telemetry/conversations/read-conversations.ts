@@ -3,7 +3,7 @@ import { parseJsonText } from '../../json/json-value.ts'
 import type { Journal, Signals } from '../journal/journal.ts'
 import { usageRowSchema } from '../journal/rows.ts'
 import type { ConversationCard, ConversationList, ListedConversation } from './conversation-list.ts'
-import type { HeldContent } from './held-content.ts'
+import type { HeldContent } from './shown-messages.ts'
 import type { Savings } from './savings.ts'
 import type { TotalsKeeper, UnreadTally } from './totals.ts'
 

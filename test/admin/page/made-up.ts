@@ -1,5 +1,5 @@
 import type { ConversationCard } from '../../../src/telemetry/conversations/conversation-list.ts'
-import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
+import type { ShownMessage } from '../../../src/telemetry/conversations/shown-messages.ts'
 import type { ConversationDetail } from '../../../src/telemetry/conversations/read-conversations.ts'
 import { type Totals, totalsSchema, type UnreadCard } from '../../../src/telemetry/conversations/totals.ts'
 import type { UsageRow } from '../../../src/telemetry/journal/rows.ts'

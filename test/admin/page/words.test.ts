@@ -11,7 +11,7 @@ import {
 } from '../../../src/admin/told-words.ts'
 import { messageRuns, sizedRequest } from '../../../src/admin/page/message-list.ts'
 import { agentMessages, before, cardWith, messageWith, rowWith } from './made-up.ts'
-import type { ShownMessage } from '../../../src/telemetry/conversations/held-content.ts'
+import type { ShownMessage } from '../../../src/telemetry/conversations/shown-messages.ts'
 
 const told = (action: string, reason: string | null = null, status: number | null = 200) =>
   requestWords({ action, reason, status })

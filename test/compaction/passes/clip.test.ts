@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clipArguments, clipText } from '../../../src/compaction/passes/clip.ts'
-import { previewText } from '../../../src/compaction/passes/passes.ts'
+import { previewText } from '../../../src/compaction/passes/preview.ts'
 import { waterLevel } from '../../../src/conversation/sizes.ts'
 import { runAtOnce, type Pausable } from '../../../src/json/source.ts'
 import { countThirds, countThirdsSteps } from '../../support/subject.ts'

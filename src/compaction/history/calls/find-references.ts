@@ -1,6 +1,6 @@
 import { countBelow } from '../../../conversation/structure.ts'
 import type { Message } from '../../../conversation/message.ts'
-import { remindersIn, withoutReminders } from '../../../conversation/result-words.ts'
+import { remindersIn, withoutReminders } from '../../../conversation/reminders.ts'
 import type { Pausable } from '../../../json/source.ts'
 import { lruCache } from '../../../caches.ts'
 import { NO_REFERENCES, type Reference, type References, type History, toolNameOf } from '../history.ts'

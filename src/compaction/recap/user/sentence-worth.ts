@@ -1,4 +1,4 @@
-import { withoutReminders } from '../../../conversation/result-words.ts'
+import { withoutReminders } from '../../../conversation/reminders.ts'
 import type { Pausable } from '../../../json/source.ts'
 import { lookedAt, readMessage } from '../../history/read-message.ts'
 import { isSaidByUser, isTalk, replyAt, type History } from '../../history/history.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MessageTreatment } from '../../../src/compaction/outline.ts'
-import { createHeldContent } from '../../../src/telemetry/conversations/held-content.ts'
+import { createHeldContent } from '../../../src/telemetry/conversations/shown-messages.ts'
 import type { HeldMessages } from '../../../src/telemetry/request-report.ts'
 import { isCollected } from '../../support/eventually.ts'
 import { idOf } from '../rows.ts'
