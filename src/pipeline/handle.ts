@@ -70,7 +70,7 @@ async function answerTo(
     // A view is bytes of its own from here on. If there is no room for them, what was made is told all the same.
     if (prepared.form.isRewritten) body.charge(bytesIn(prepared.form.pieces))
     const answered = await sendRequest(prepared, parts)
-    return tellAnswer(await replyTo(answered, parts), parts)
+    return await tellAnswer(await replyTo(answered, parts), parts)
   } catch (error) {
     arrived?.turn.end()
     arrived?.body.release()

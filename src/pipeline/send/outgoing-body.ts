@@ -9,10 +9,11 @@ export function bytesOf(original: Buffer, pieces: readonly BodyPiece[]): Buffer 
   return runAtOnce(bytesInSteps(original, pieces))
 }
 
-/** The same in steps, where made text is long: a view may hold an image of tens of megabytes. */
+/** The same in steps: a view may hold an image of tens of megabytes, or tens of thousands of messages. */
 export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): Pausable<Buffer> {
   const parts: Buffer[] = []
-  for (const piece of pieces) {
+  for (const [index, piece] of pieces.entries()) {
+    if (index % PIECES_PER_STEP === PIECES_PER_STEP - 1) yield
     if (typeof piece !== 'string') {
       parts.push(original.subarray(piece.start, piece.end))
       continue
@@ -28,8 +29,9 @@ export function* bytesInSteps(original: Buffer, pieces: readonly BodyPiece[]): P
   return Buffer.concat(parts)
 }
 
-/** Whether text was made that takes milliseconds to be encoded. */
-export function hasLongText(pieces: readonly BodyPiece[]): boolean {
+/** Whether to put them together takes milliseconds. */
+export function takesLong(pieces: readonly BodyPiece[]): boolean {
+  if (pieces.length > PIECES_PER_STEP) return true
   return pieces.some((piece) => typeof piece === 'string' && piece.length > SLICE_CHARS)
 }
 
@@ -109,6 +111,9 @@ function lessThinking({ tokens, thinking }: OutputLimit, outputTokens: number): 
   const thinkingTokens = Math.max(thinking.tokensMin, outputTokens - (tokens - thinking.tokens))
   return [{ at: thinking.value, text: String(thinkingTokens) }]
 }
+
+/** Pieces put together between two pauses. */
+const PIECES_PER_STEP = 1_024
 
 /** Encoded between two pauses, in UTF-16 units. */
 const SLICE_CHARS = 1_048_576

@@ -22,7 +22,7 @@ import type { AnsweredRequest, Form, Measure, Outcome, PreparedRequest, Send, Se
 import { noteRecallRefused, withTool } from '../recall/recall-offer.ts'
 import { madeBody } from '../../upstream/answer-body.ts'
 import { parsedBody, readWhole, withoutLength } from '../reply/whole-answer.ts'
-import { bytesInSteps, hasLongText, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
+import { bytesInSteps, takesLong, isUntouched, withEdits, withRenamedModel } from './outgoing-body.ts'
 import { randomUUID } from 'node:crypto'
 import { runAtOnce } from '../../json/source.ts'
 import { runInSlices } from '../../scheduling/drive.ts'
@@ -217,7 +217,7 @@ function sendOnce(parts: RequestParts): Send {
       let body = sending.request.body.raw
       if (isChanged) {
         const steps = bytesInSteps(sent.chat.bytes, sent.pieces)
-        body = hasLongText(sent.pieces) ? await runInSlices(steps) : runAtOnce(steps)
+        body = takesLong(sent.pieces) ? await runInSlices(steps) : runAtOnce(steps)
       }
       const sentAtMs = performance.now()
       if (sending.attempts === 1) sending.firstSentAtMs = sentAtMs

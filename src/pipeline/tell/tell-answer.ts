@@ -14,12 +14,13 @@ import { isAnswered } from '../send/outcome.ts'
 import type { Answers, Usage, UsageHider } from '../../formats/answer-contract.ts'
 import { parseAnswerText } from '../../formats/answer-json.ts'
 import { createEventReader } from '../../formats/event-reader.ts'
+import { nextSlice } from '../../scheduling/drive.ts'
 import type { RequestReport } from '../../telemetry/request-report.ts'
 import type { ClientAnswer } from '../client-request.ts'
 import { hidingUsage } from '../send/usage-in-streams.ts'
 
 /** The stage that tells what was done: what remains of a request once its answer is settled on. */
-export function tellAnswer(request: RepliedRequest, parts: RequestParts): ClientAnswer {
+export async function tellAnswer(request: RepliedRequest, parts: RequestParts): Promise<ClientAnswer> {
   const { failures, reports } = parts
   const { outcome, joined, body, chat } = request
   // The HTTP client keeps the bytes that it sent until the answer is complete; mostly a view is small beside
@@ -37,6 +38,7 @@ export function tellAnswer(request: RepliedRequest, parts: RequestParts): Client
   const lesson = failures.attempt('observation', null, lessonOf, teaching, isAccepted, parts)
   const { answers } = request.dialect
   const shape = shapeOf(outcome.answer)
+  if (chat.messages.length > MANY_MESSAGES) await nextSlice()
   // Reports must not keep the answer from the client.
   const told = failures.attempt('observation', null, () => {
     const prefixCause = answered === null ? parts.prefixCause(request) : 'foldgate'
@@ -114,6 +116,9 @@ function clientAnswer(
     },
   }
 }
+
+/** To look at so many once more takes milliseconds. */
+const MANY_MESSAGES = 4_096
 
 /** Up to this share of the body a view is not worth a place in the budget. */
 const SMALL_VIEW_SHARE = 0.25

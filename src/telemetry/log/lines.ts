@@ -34,7 +34,7 @@ export function aligned(
   return rows.map((row) => row.map(set).join('  ').trimEnd())
 }
 
-/** A number with its thousands apart. */
+/** A number with its thousands apart. By hand: the first use of `Intl` holds the loop for ten milliseconds. */
 export function grouped(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
+  return String(Math.round(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
