@@ -102,17 +102,17 @@ export async function listenWhenFree(
   const origin = addressOf(onThisMachine(settings))
   const { delay_s: delay, timeout_s: timeout } = settings.drain
   const enough = AbortSignal.timeout((delay + timeout) * 1_000 + HELD_MS)
-  for (let isWaiting = false; ;) {
+  for (let triesLeft = 0; ;) {
     try {
       return await app.listen()
     } catch (error) {
       const mayWait = error instanceof ListenError && error.isTaken && !enough.aborted
       const isHeld = mayWait && (await drains(origin))
-      // It may have ended just before it was asked: then the port is tried once more.
-      if (!isHeld && !isWaiting) throw error
-      if (!isWaiting) log.warn(`port ${settings.port} is held by a Foldgate that is shutting down: waiting`)
-      isWaiting = isHeld
-      if (isHeld) await sleep(HELD_MS, null, { signal })
+      if (!isHeld && triesLeft === 0) throw error
+      if (triesLeft === 0)
+        log.warn(`port ${settings.port} is held by a Foldgate that is shutting down: waiting`)
+      triesLeft = isHeld ? LATE_TRIES : triesLeft - 1
+      await sleep(HELD_MS, null, { signal })
     }
   }
 }
@@ -151,6 +151,12 @@ export async function listenTrouble(error: ListenError, address: ListenAddress):
 
 /** How often it is looked whether a port is free. */
 const HELD_MS = 200
+
+/**
+ * How often a port is tried that a Foldgate has held and given up: it may have ended just before it was asked, and for a moment
+ * a connection of some other program may have its number.
+ */
+const LATE_TRIES = 5
 
 /**
  * OpenTelemetry, if its variables ask for it. If it cannot be had, Foldgate serves without it: these variables are often
