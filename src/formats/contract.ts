@@ -217,7 +217,7 @@ export type Entries = {
    */
   readonly joined: (entries: readonly string[], base: number) => string | null
   /** System messages as one, null where nothing is left to say. Left out if any number may stand in a row, wherever. */
-  readonly joinedSystems?: (entries: readonly string[]) => string | null
+  readonly joinedSystems?: (entries: Iterable<string>) => Pausable<string | null>
 }
 
 /** What a dialect knows of an entry: what its facts are made of. */

@@ -128,7 +128,7 @@ export function* standingView(counts: TokenCounts, compaction: Compaction): Paus
   if (!isLast) yield* add(counts, edits, plain, messages)
   const own = systems.find((index) => index >= tail)
   yield* add(counts, edits, between(tail, own ?? resumeAt), messages)
-  const system = joinedSystem(history, systems)
+  const system = yield* joinedSystem(history, systems)
   if (system !== null) messages.push(system)
   yield* add(counts, edits, between(resumeAt, compaction.point), messages)
   standingViews.set(history.messages, { messages, compaction, profile, memorySpace })
@@ -287,16 +287,16 @@ function restatedIn(
 }
 
 /** System messages as one; null where nothing of them is left to say. */
-function joinedSystem(history: History, systems: readonly number[]): ViewMessage | null {
+function* joinedSystem(history: History, systems: readonly number[]): Pausable<ViewMessage | null> {
   const { dialect, source, messages } = history
   const [first] = systems
-  if (first === undefined) return null
-  const texts = systems.map((index) => {
+  if (first === undefined || dialect.entries.joinedSystems === undefined) return null
+  const texts = systems.values().map((index) => {
     const { start, end } = messages[index] ?? { start: 0, end: 0 }
     return source.text(start, end)
   })
   const base = originalMessage(history, first)
-  const json = dialect.entries.joinedSystems?.(texts) ?? null
+  const json = yield* dialect.entries.joinedSystems(texts)
   if (json === null) return null
   if (systems.length === 1) return base
   const tokens = sum(systems.map((index) => history.sizes[index] ?? 0))

@@ -1,3 +1,4 @@
+import type { Pausable } from '../../json/source.ts'
 import { fieldSet } from '../body-members.ts'
 import { textPart } from '../content/content-parts.ts'
 import { joinedMessages } from '../content/joined-content.ts'
@@ -45,17 +46,25 @@ export const messagesAnswers: Answers = {
  *
  * @internal exported for tests
  */
-export function joinedSystems(entries: readonly string[]): string | null {
-  const parsed = entries.map(parseJsonText).filter(isJsonObject)
-  const blocks = parsed.flatMap(({ content }) => blocksIn(content))
+export function* joinedSystems(entries: Iterable<string>): Pausable<string | null> {
+  const parsed: JsonObject[] = []
+  const blocks: JsonObject[] = []
   const changes = new Map<string, JsonObject>()
-  for (const block of blocks) {
-    const tool = changedTool(block)
-    if (tool === null) continue
-    const before = changes.get(tool)
-    if (before === undefined) changes.set(tool, block)
-    else if (before['type'] !== block['type']) changes.delete(tool)
+  for (const entry of entries) {
+    yield
+    const message = parseJsonText(entry)
+    if (!isJsonObject(message)) continue
+    parsed.push(message)
+    for (const block of blocksIn(message['content'])) {
+      blocks.push(block)
+      const tool = changedTool(block)
+      if (tool === null) continue
+      const before = changes.get(tool)
+      if (before === undefined) changes.set(tool, block)
+      else if (before['type'] !== block['type']) changes.delete(tool)
+    }
   }
+  yield
   const standing = new Set<unknown>(changes.values())
   const content = blocks.filter((block) => changedTool(block) === null || standing.has(block))
   if (content.length === 0) return null
