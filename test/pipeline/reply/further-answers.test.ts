@@ -44,17 +44,15 @@ function outcomeOf(form: Form, body: AnswerBody, held: readonly Buffer[] = []): 
   return { answer, held, verdict: 'good', classification: null, form, ...timing, ...how }
 }
 
-// A fault in reading back was the request's: a client got Foldgate's own error, or a stream that broke off, where the
-// model could have answered without the tool.
-test('where reading back fails, the request is answered as if there were no such tool', async () => {
+/** A reply that may read back three times, with what it sends and what fails meanwhile. */
+async function recalling(roomTokens: number, answerRecall: () => Promise<string>) {
   const form = await preparedRequest()
   const sent: FurtherRequest[] = []
   const failed: string[] = []
-  const failures = createFailures((part) => failed.push(part))
   const further = createFurtherAnswers({
     form,
     limits: { toolName: RECALL, recallsLeft: 3, continuationsLeft: 0 },
-    roomTokens: 1000,
+    roomTokens,
     count: (text) => text.length,
     send: async (asked) => {
       sent.push(asked)
@@ -62,10 +60,17 @@ test('where reading back fails, the request is answered as if there were no such
     },
     fit: async () => null,
     goesOn: () => true,
-    answerRecall: async () => {
-      throw new TypeError('a fault in reading back')
-    },
-    failures,
+    answerRecall,
+    failures: createFailures((part) => failed.push(part)),
+  })
+  return { further, form, sent, failed }
+}
+
+// A fault in reading back was the request's: a client got Foldgate's own error, or a stream that broke off, where the
+// model could have answered without the tool.
+test('where reading back fails, the request is answered as if there were no such tool', async () => {
+  const { further, form, sent, failed } = await recalling(1000, async () => {
+    throw new TypeError('a fault in reading back')
   })
   const call = { id: 'call_1', type: 'function', function: { name: RECALL, arguments: '{}' } }
   const reply = replyOf({ content: null, tool_calls: [call] }, 'tool_calls')
@@ -76,22 +81,7 @@ test('where reading back fails, the request is answered as if there were no such
 
 // More than ten calls without ids in one go shared theirs with those of the next: servers take no id twice.
 test('calls without ids get ones that no two of a reply have', async () => {
-  const form = await preparedRequest()
-  const sent: FurtherRequest[] = []
-  const further = createFurtherAnswers({
-    form,
-    limits: { toolName: RECALL, recallsLeft: 3, continuationsLeft: 0 },
-    roomTokens: 100_000,
-    count: (text) => text.length,
-    send: async (asked) => {
-      sent.push(asked)
-      return outcomeOf(asked.form, madeBody([]))
-    },
-    fit: async () => null,
-    goesOn: () => true,
-    answerRecall: async () => 'x',
-    failures: createFailures(() => undefined),
-  })
+  const { further, sent } = await recalling(100_000, async () => 'x')
   const call = { type: 'function', function: { name: RECALL, arguments: '{}' } }
   for (const calls of [12, 2])
     await further.after(replyOf({ content: null, tool_calls: times(calls, () => call) }, 'tool_calls'))
